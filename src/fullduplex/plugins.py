@@ -1,0 +1,73 @@
+"""A name becomes an object: plug-ins by entry point.
+
+A family is an entry-point group ``fullduplex.FAMILY``; a package adds a member
+by declaring one. Nothing is imported until a member is asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from fullduplex.errors import PluginError
+
+FAMILIES = ("detectors", "recognisers", "voices", "systems", "benchmarks", "engines", "exporters")
+#: What to install for a member whose libraries are an extra.
+EXTRAS = {
+    "moonshine": "moonshine",
+    "parakeet": "parakeet",
+    "dask": "dask",
+    "ray": "ray",
+    "hibari": "voices",
+    "pico": "voices",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A member of a family, not yet imported: its name, where it is, who ships it."""
+
+    family: str
+    name: str
+    target: str
+    package: str
+
+
+@cache
+def _members(family: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"fullduplex.{family}")}
+
+
+def members(family: str) -> tuple[Plugin, ...]:
+    """Return the members of ``family`` by name, without importing any."""
+    return tuple(
+        Plugin(family, point.name, point.value, point.dist.name if point.dist else "")
+        for point in sorted(_members(family).values(), key=lambda point: point.name)
+    )
+
+
+def find(family: str, name: str) -> Any:
+    """Return the object called ``name`` in ``family``.
+
+    Raises :class:`PluginError` where no such member is known or its library is
+    not installed; the sentence names what there is and what to add.
+    """
+    point = _members(family).get(name)
+    if point is None:
+        known = ", ".join(sorted(_members(family))) or "none"
+        raise PluginError(f"no {family.removesuffix('s')} is called {name!r}; known: {known}")
+    module, _, attribute = point.value.partition(":")
+    try:
+        found: Any = import_module(module)
+    except ImportError as error:
+        extra = EXTRAS.get(name)
+        way = f"install fullduplex[{extra}]" if extra else "install the package that provides it"
+        raise PluginError(
+            f"{family.removesuffix('s')} {name!r} needs {error.name or error}, which is not installed; {way}"
+        ) from error
+    for part in filter(None, attribute.split(".")):
+        found = getattr(found, part)
+    return found
