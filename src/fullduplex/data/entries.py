@@ -1,0 +1,76 @@
+"""What a folder or a manifest holds, before anything is read or heard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fullduplex.model.items import Event
+
+#: The tasks of Full-Duplex-Bench v1.0 and v1.5, by their names in its own command line.
+TASKS = (
+    "pause_handling",
+    "smooth_turn_taking",
+    "backchannel",
+    "user_interruption",
+    "user_backchannel",
+    "talking_to_other",
+    "background_speech",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Where one voice is recorded: a file, and its channel in it.
+
+    ``channel`` counts from 0; None averages the channels of the file.
+    """
+
+    path: Path
+    channel: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One item as it lies on disk.
+
+    ``id`` is unique among the entries of one task, dataset and system. ``dataset`` is
+    the official set's folder name where it is known (``candor_pause_handling``), else "".
+    ``system`` names the system that answered, where the layout tells. ``files`` maps an
+    official file name (``output.json``, ``pause.json`` …) to the path that plays its part.
+    ``events`` are those a manifest gave. ``offset`` is when the system's file begins on the
+    session clock, in microseconds. ``missing`` names what was expected and is not there.
+    """
+
+    id: str
+    task: str
+    dataset: str = ""
+    system: str = ""
+    group: str = ""
+    user_voice: Voice | None = None
+    system_voice: Voice | None = None
+    files: Mapping[str, Path] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    offset: int = 0
+    missing: tuple[str, ...] = ()
+
+    @property
+    def set(self) -> str:
+        """Return the name of the folder of a run that holds this entry's kind."""
+        return self.dataset or self.task
+
+    @property
+    def key(self) -> str:
+        """Return what names this entry among all of a run."""
+        return f"{self.set}/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Entries in a stable order, with the kind of layout they were found in and remarks on what was passed over."""
+
+    root: Path
+    layout: str
+    entries: tuple[Entry, ...]
+    remarks: tuple[str, ...] = ()

@@ -1,0 +1,120 @@
+"""What Full-Duplex-Bench calls its sets, tasks and files, and how many items it has."""
+
+from __future__ import annotations
+
+import re
+from types import MappingProxyType
+
+from fullduplex.data.entries import TASKS
+
+#: Official set -> (task, items that the publication counts).
+SETS = MappingProxyType(
+    {
+        "candor_pause_handling": ("pause_handling", 216),
+        "synthetic_pause_handling": ("pause_handling", 137),
+        "candor_turn_taking": ("smooth_turn_taking", 119),
+        "icc_backchannel": ("backchannel", 55),
+        "synthetic_user_interruption": ("user_interruption", 200),
+        "user_interruption": ("user_interruption", 200),
+        "user_backchannel": ("user_backchannel", 99),
+        "talking_to_other": ("talking_to_other", 100),
+        "background_speech": ("background_speech", 100),
+    }
+)
+V15_SETS = ("user_interruption", "user_backchannel", "talking_to_other", "background_speech")
+#: Tasks that exist only in v1.5.
+V15_TASKS = V15_SETS[1:]
+
+#: The event file of each task; user_interruption has one in v1.0 and another in v1.5.
+EVENT_FILES = MappingProxyType(
+    {
+        "pause_handling": ("pause.json",),
+        "smooth_turn_taking": ("turn_taking.json",),
+        "backchannel": (),
+        "user_interruption": ("interrupt.json", "metadata.json"),
+        **dict.fromkeys(V15_TASKS, ("metadata.json",)),
+    }
+)
+#: The task that an event file tells; metadata.json fits the four of v1.5.
+TOLD_BY = MappingProxyType(
+    {
+        "pause.json": "pause_handling",
+        "turn_taking.json": "smooth_turn_taking",
+        "interrupt.json": "user_interruption",
+    }
+)
+#: What an event is called where its file does not say.
+EVENT_KINDS = MappingProxyType(
+    {
+        "pause_handling": "pause",
+        "smooth_turn_taking": "turn_end",
+        "user_interruption": "interruption",
+        **dict.fromkeys(V15_TASKS, "overlap"),
+    }
+)
+
+#: Recordings by stem, and every JSON file that has a reader.
+AUDIO_STEMS = ("input", "output", "clean_input", "clean_output", "context", "interrupt")
+AUDIO_SUFFIXES = (".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a", ".aiff", ".aif", ".au", ".sph", ".webm")
+JSON_FILES = (
+    "output.json",
+    "input.json",
+    "clean_output.json",
+    "clean_input.json",
+    "pause.json",
+    "turn_taking.json",
+    "interrupt.json",
+    "transcription.json",
+    "metadata.json",
+    "rating.json",
+    "content_tag.json",
+    "latency_intervals.json",
+    "general_split.json",
+    "vad.json",
+)
+
+_CLEAN = ("clean_input.wav", "clean_output.wav", "clean_input.json", "clean_output.json")
+_TASK_NAMES = (
+    (r"user_?backchannel", "user_backchannel"),
+    (r"talking_?(to|2)_?other", "talking_to_other"),
+    (r"background_?speech", "background_speech"),
+    (r"pause", "pause_handling"),
+    (r"turn_?taking", "smooth_turn_taking"),
+    (r"back_?channel", "backchannel"),
+    (r"interrupt", "user_interruption"),
+)
+
+
+def task_named(name: str) -> str | None:
+    """Return the task that a folder's name tells of (``v1_turn_taking``, ``Pause-Handling``), or None."""
+    plain = re.sub(r"[\W_]+", "_", name.lower())
+    return next((task for pattern, task in _TASK_NAMES if re.search(pattern, plain)), None)
+
+
+def set_named(task: str, name: str) -> str:
+    """Return the official set of ``task`` that a folder's name or a corpus's short name means, else "".
+
+    ``candor_pause_handling`` in any case, or the corpus alone: ``candor``, ``icc``, ``synthetic``.
+    """
+    plain = name.lower()
+    if plain in SETS and SETS[plain][0] == task:
+        return plain
+    return next((known for known, (its, _) in SETS.items() if its == task and known.split("_")[0] == plain), "")
+
+
+def expected_files(task: str, files: frozenset[str] | set[str] = frozenset()) -> tuple[str, ...]:
+    """Return the files that an item of ``task`` should have.
+
+    ``files`` are those it has: an interruption item that has v1.5 files is expected to have all of those.
+    """
+    v15 = task in V15_TASKS or (
+        task == "user_interruption" and "interrupt.json" not in files and bool(files & {"metadata.json", *_CLEAN})
+    )
+    if v15:
+        return ("input.wav", "output.wav", "metadata.json", "input.json", "output.json", *_CLEAN)
+    return ("input.wav", "output.wav", *EVENT_FILES.get(task, ())[:1], "output.json")
+
+
+def tasks_listed() -> str:
+    """Return the names of all tasks, for an error that asks for one."""
+    return ", ".join(TASKS)
