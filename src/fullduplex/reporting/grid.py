@@ -1,0 +1,123 @@
+"""The standard table before it is written: systems down, metrics by scenario across."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fullduplex.errors import printable
+from fullduplex.reporting.rows import Row, absences, figure, label, scenario_label, system_label
+
+Column = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number: its row, whether it is the best of its column, and the number of its note (0: none)."""
+
+    row: Row
+    best: bool = False
+    note: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """One table: ``heads`` holds a row for each column to take its labels from."""
+
+    title: str
+    columns: tuple[Column, ...]
+    heads: Mapping[Column, Row]
+    systems: tuple[str, ...]
+    cells: Mapping[tuple[str, Column], Cell]
+    notes: tuple[str, ...]
+
+    def spans(self) -> list[tuple[str, int]]:
+        """Return each scenario's label with the number of its columns, in order."""
+        found: list[tuple[str, int]] = []
+        last = None
+        for column in self.columns:
+            if column[0] == last:
+                found[-1] = (found[-1][0], found[-1][1] + 1)
+            else:
+                found.append((scenario_label(self.heads[column]), 1))
+            last = column[0]
+        return found
+
+
+def grids(rows: Iterable[Row]) -> list[Grid]:
+    """Return a grid for each variant among ``rows``, in the order in which they first appear.
+
+    Numbers under different rules never share a table.
+    """
+    by_variant: dict[str, list[Row]] = {}
+    for row in rows:
+        by_variant.setdefault(printable(str(row.get("variant") or "")), []).append(row)
+    return [_grid(variant, found) for variant, found in by_variant.items()]
+
+
+def published_grids(rows: Iterable[Row]) -> list[Grid]:
+    """Return a grid for each source and variant among published rows, titled so."""
+    by_source: dict[str, list[Row]] = {}
+    for row in rows:
+        named = ", ".join(printable(str(row[key])) for key in ("source", "variant") if row.get(key))
+        by_source.setdefault(f"As published ({named})", []).append(row)
+    return [_grid(title, found) for title, found in by_source.items()]
+
+
+def _grid(title: str, rows: Sequence[Row]) -> Grid:
+    heads: dict[Column, Row] = {}
+    systems: dict[str, None] = {}
+    placed: dict[tuple[str, Column], Row] = {}
+    for row in rows:
+        column, system = (str(row["scenario"]), str(row["metric"])), str(row.get("system") or "")
+        if (system, column) in placed:
+            raise ValueError(
+                f"{system_label(row)} has two values of {column[1]} in {column[0]} under {title or 'one variant'}"
+            )
+        heads.setdefault(column, row)
+        systems.setdefault(system)
+        placed[system, column] = row
+    # Scenarios in order of appearance, and a scenario's metrics side by side.
+    order = list(dict.fromkeys(scenario for scenario, _ in heads))
+    columns = tuple(sorted(heads, key=lambda column: order.index(column[0])))
+    best = {column: _best([placed[s, column] for s in systems if (s, column) in placed]) for column in columns}
+    cells: dict[tuple[str, Column], Cell] = {}
+    notes: dict[str, int] = {}
+    for system in systems:
+        for column in columns:
+            if (system, column) in placed:
+                row = placed[system, column]
+                text = _note(row)
+                number = notes.setdefault(text, len(notes) + 1) if text else 0
+                cells[system, column] = Cell(
+                    row, figure(row["value"], str(row.get("unit", ""))) in best[column], number
+                )
+    return Grid(title, columns, heads, tuple(systems), cells, tuple(notes))
+
+
+def _best(rows: Sequence[Row]) -> frozenset[str]:
+    """Return the printed figures that are best in a column; none where a comparison would mislead.
+
+    Comparable: a direction is better, at least two systems have a value, and all of these
+    rest on equally many items (on the same ones, where the rows say which).
+    """
+    there = [row for row in rows if row["value"] is not None]
+    if len(there) < 2 or len({row.get("better") for row in there}) != 1:
+        return frozenset()
+    if there[0].get("n") is None or len({(row["n"], row.get("item_set")) for row in there}) != 1:
+        return frozenset()
+    choose = {"higher": max, "lower": min}.get(str(there[0].get("better")))
+    if choose is None:
+        return frozenset()
+    top = choose(there, key=lambda row: float(row["value"]))
+    return frozenset([figure(top["value"], str(top.get("unit", "")))])
+
+
+def _note(row: Row) -> str:
+    """Return what a reader of the bare number has to know: a departure, or why there is none."""
+    where = f"{system_label(row)}, {scenario_label(row)}, {label(row).rstrip(' ↑↓')}"
+    if row.get("departure"):
+        return f"{where}: {printable(str(row['departure']), 600)}"
+    if row["value"] is None:
+        return f"{where}: no value" + (f" ({absences(row)})" if absences(row) else " (no items)")
+    return ""

@@ -1,0 +1,115 @@
+"""The standard table for a paper: booktabs, and safe to compile whatever the names hold."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from fullduplex.errors import printable
+from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
+from fullduplex.reporting.rows import Row, figure, interval, label, system_label
+
+_SPECIAL = {
+    **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"},
+    **{"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"},
+    **{"|": r"\textbar{}", '"': "''", "[": "{[}", "]": "{]}", "`": r"\`{}"},
+    **{"—": "---", "–": "--", "×": r"$\times$", "±": r"$\pm$", "µ": r"$\mu$", "…": r"\ldots{}"},
+    **{
+        "↑": r"$\uparrow$",
+        "↓": r"$\downarrow$",
+        "‘": "`",
+        "’": "'",
+        "“": "``",
+        "”": "''",
+        "≤": r"$\leq$",
+        "≥": r"$\geq$",
+    },
+    **{"ß": r"\ss{}", "æ": r"\ae{}", "Æ": r"\AE{}", "ø": r"\o{}", "Ø": r"\O{}", "œ": r"\oe{}", "Œ": r"\OE{}"},
+    **{"ł": r"\l{}", "Ł": r"\L{}", "å": r"\aa{}", "Å": r"\AA{}"},
+}
+#: Unicode's combining marks by LaTeX's accents.
+_ACCENTS = {
+    **{"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": "."},
+    **{"\u0308": '"', "\u030b": "H", "\u030c": "v", "\u0327": "c"},
+}
+
+
+def latex(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()) -> str:
+    """Return the standard table as LaTeX; it needs the booktabs package and no encoding.
+
+    A system takes two lines: its values, then in small print each 95 % interval and n.
+    Bold and arrows as in the Markdown. Notes follow the table; published rows are tables
+    of their own.
+    """
+    found = grids(rows)
+    made = []
+    for grid in found:
+        made.append(_table(grid, heading if len(found) == 1 else f"{heading}: {grid.title or 'no variant named'}"))
+    made += [_table(grid, grid.title) for grid in published_grids(published)]
+    return "% Needs \\usepackage{booktabs}.\n" + "\n".join(made)
+
+
+def latex_text(text: str) -> str:
+    """Return ``text`` as LaTeX that prints it: ASCII, with every active character escaped.
+
+    A character without an ASCII form in every engine is printed as its code point.
+    """
+    return "".join(map(_character, printable(text, 600)))
+
+
+def _character(character: str) -> str:
+    if character in _SPECIAL:
+        return _SPECIAL[character]
+    if character.isascii():
+        return character
+    base, *marks = tuple(unicodedata.normalize("NFD", character))
+    if base.isascii() and base.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
+        return f"\\{_ACCENTS[marks[0]]}{{{base}}}"
+    return f"{{[}}U+{ord(character):04X}{{]}}"
+
+
+def _table(grid: Grid, caption: str) -> str:
+    spans = grid.spans()
+    groups = [f"\\multicolumn{{{width}}}{{c}}{{{latex_text(name)}}}" for name, width in spans]
+    rules, at = [], 2
+    for _, width in spans:
+        rules.append(f"\\cmidrule(lr){{{at}-{at + width - 1}}}")
+        at += width
+    lines = [
+        "\\begin{table*}[t]",
+        "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
+        f"\\caption{{{latex_text(caption)}. Below each value: 95\\,\\% interval, n.}}",
+        f"\\begin{{tabular}}{{l{'c' * len(grid.columns)}}}",
+        "\\toprule",
+        " & ".join(["", *groups]) + r" \\",
+        " ".join(rules),
+        " & ".join(["System", *(latex_text(label(grid.heads[column])) for column in grid.columns)]) + r" \\",
+        "\\midrule",
+    ]
+    for system in grid.systems:
+        cells = [grid.cells.get((system, column)) for column in grid.columns]
+        lines.append(" & ".join([latex_text(system_label({"system": system})), *map(_value, cells)]) + r" \\")
+        small = [_small(cell) for cell in cells]
+        if any(small):
+            lines.append(" & ".join(["", *small]) + r" \\[2pt]")
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    if grid.notes:
+        notes = [f"\\textsuperscript{{{i}}} {latex_text(note)}" for i, note in enumerate(grid.notes, 1)]
+        lines += ["\\par\\smallskip\\footnotesize\\raggedright", " \\\\\n".join(notes)]
+    return "\n".join([*lines, "\\end{table*}", ""])
+
+
+def _value(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    text = latex_text(figure(cell.row["value"], str(cell.row.get("unit", ""))))
+    text = f"\\textbf{{{text}}}" if cell.best else text
+    return text + (f"\\textsuperscript{{{cell.note}}}" if cell.note else "")
+
+
+def _small(cell: Cell | None) -> str:
+    if cell is None or cell.row["value"] is None:
+        return ""
+    n = "" if cell.row.get("n") is None else f"n={cell.row['n']}"
+    texts = [latex_text(interval(cell.row)), n]
+    return f"{{\\scriptsize {' '.join(filter(None, texts))}}}" if any(texts) else ""

@@ -1,0 +1,100 @@
+"""Estimates as rows, and how a number in one is written.
+
+A row is a JSON object: ``scenario``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``absent``
+(reason: count), ``unit``, ``better``; and, where they are known, ``method``, ``system``, ``variant``,
+``title`` (the metric's), ``scenario_title``, ``rests_on``, and ``item_set`` (a digest of the items
+that the value rests on).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullduplex.errors import printable
+from fullduplex.measures.metric import Estimate, Metric
+
+Row = Mapping[str, Any]
+
+ARROWS = {"higher": "↑", "lower": "↓"}
+#: How many decimals a unit is worth; three where nothing is said.
+_DECIMALS = {"ms": 0, "count": 0, "Hz": 1, "dB": 1, "%": 1}
+
+
+def estimate_row(
+    scenario: str,
+    metric: Metric,
+    found: Estimate,
+    *,
+    system: str = "",
+    variant: str = "",
+    scenario_title: str = "",
+    item_set: str = "",
+) -> dict[str, Any]:
+    """Return one metric's estimate in one scenario as a row."""
+    row: dict[str, Any] = {
+        "scenario": scenario,
+        "metric": metric.name,
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "n": found.n,
+        "absent": dict(found.absent),
+        "unit": metric.unit,
+        "better": metric.better,
+        "method": found.method,
+        "system": system,
+        "variant": variant,
+        "title": metric.title or metric.name,
+        "scenario_title": scenario_title or scenario,
+        "rests_on": metric.rests_on,
+    }
+    return row | ({"item_set": item_set} if item_set else {})
+
+
+def figure(value: float | None, unit: str = "") -> str:
+    """Return a value as a table prints it; — when there is none.
+
+    Three decimals unless the unit is worth fewer. A value that would round to 0 without
+    being 0 keeps two significant digits, for "0.000" reads as never.
+    """
+    if value is None:
+        return "—"
+    decimals = _DECIMALS.get(unit, 3)
+    if unit == "count" and value != round(value):
+        decimals = 1
+    text = f"{value:.{decimals}f}"
+    if value != 0 and float(text) == 0:
+        return f"{value:.2g}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def interval(row: Row) -> str:
+    """Return a row's 95 % interval as ``[low, high]``; "" when it has none."""
+    if row.get("low") is None or row.get("high") is None:
+        return ""
+    unit = str(row.get("unit", ""))
+    return f"[{figure(row['low'], unit)}, {figure(row['high'], unit)}]"
+
+
+def absences(row: Row) -> str:
+    """Return what is missing and why, the most frequent reason first: ``3 × no words; 1 × failed``."""
+    counts = sorted((row.get("absent") or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    return "; ".join(f"{count} × {printable(str(reason))}" for reason, count in counts)
+
+
+def label(row: Row) -> str:
+    """Return a metric's title with the arrow of its better direction; none where neither is better."""
+    arrow = ARROWS.get(str(row.get("better", "")), "")
+    title = printable(str(row.get("title") or row["metric"]))
+    return f"{title} {arrow}" if arrow else title
+
+
+def scenario_label(row: Row) -> str:
+    """Return a scenario's title, else its name."""
+    return printable(str(row.get("scenario_title") or row["scenario"]))
+
+
+def system_label(row: Row) -> str:
+    """Return a system's name, safe to print."""
+    return printable(str(row.get("system") or "")) or "(unnamed)"

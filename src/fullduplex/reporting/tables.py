@@ -1,0 +1,227 @@
+"""Estimates as tables: for a page, a spreadsheet, a paper, a program, a terminal.
+
+Every form says n, the interval and what is missing; none prints a missing value as a
+number. Published rows stand in tables of their own, under their source.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fullduplex.errors import printable
+from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
+from fullduplex.reporting.latex import latex
+from fullduplex.reporting.rows import (
+    Row,
+    absences,
+    estimate_row,
+    figure,
+    interval,
+    label,
+    scenario_label,
+    system_label,
+)
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+__all__ = ["csv_text", "estimate_row", "latex", "markdown", "markdown_text", "terminal", "to_json", "write_parquet"]
+
+#: The columns of the long form: one line an estimate.
+LONG = (
+    *("system", "variant", "scenario", "metric", "title", "rests_on", "unit", "better"),
+    *("value", "low", "high", "n", "absent", "method"),
+)
+#: What an estimate is in JSON, in this order; ``system`` joins where it is known.
+JSON_KEYS = ("scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better", "method")
+_NUMBERS = ("value", "low", "high", "n")
+
+
+def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()) -> str:
+    """Return the standard table in Markdown, then each number with its method, then published ones.
+
+    ``heading`` names benchmark@variant. In the standard table a cell reads value [95 %
+    interval] n; bold is best among systems measured on equally many items, and only where a
+    direction is better. The second part groups by what a metric rests on.
+    """
+    parts = [f"# {markdown_text(heading)}"]
+    found = grids(rows)
+    for grid in found:
+        if len(found) > 1:
+            parts.append(f"## {markdown_text(grid.title or 'no variant named')}")
+        parts += [_wide(grid), *_notes(grid)]
+    parts.append(
+        "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
+        "Bold: the best of systems whose values rest on equally many items."
+    )
+    for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
+        parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
+    for grid in published_grids(published):
+        parts += [f"## {markdown_text(grid.title)}", _wide(grid), *_notes(grid)]
+    return "\n\n".join(parts) + "\n"
+
+
+def csv_text(rows: Iterable[Row]) -> str:
+    """Return one CSV line an estimate, numbers unrounded, ``absent`` as a JSON object.
+
+    A text that a spreadsheet would run as a formula is led by an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(LONG)
+    for row in rows:
+        flat = _flat(row)
+        writer.writerow([_number(flat[key]) if key in _NUMBERS else _inert(str(flat[key])) for key in LONG])
+    return out.getvalue()
+
+
+def to_json(
+    rows: Iterable[Row], *, benchmark: str, variant: str, version: str, items: Iterable[Mapping[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the one shape of ``estimates.json`` and ``score --json``.
+
+    ``{"benchmark", "variant", "version", "estimates": [...], "items": [...]}``; an estimate has
+    the keys of ``JSON_KEYS``, and ``system`` where a row names one. Raises ValueError on NaN.
+    """
+    estimates = []
+    for row in rows:
+        one = {key: row.get(key, {} if key == "absent" else "") for key in JSON_KEYS}
+        one["absent"] = dict(one["absent"])
+        estimates.append(one | ({"system": row["system"]} if row.get("system") else {}))
+    made = {
+        "benchmark": benchmark,
+        "variant": variant,
+        "version": version,
+        "estimates": estimates,
+        "items": [dict(item) for item in items],
+    }
+    json.dumps(made, allow_nan=False)
+    return made
+
+
+def write_parquet(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
+    """Write one Parquet row an estimate; columns as in the CSV, missing numbers as nulls."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    flat = [_flat(row) for row in rows]
+    kinds = {"value": pa.float64(), "low": pa.float64(), "high": pa.float64(), "n": pa.int64()}
+    schema = pa.schema([(key, kinds.get(key, pa.string())) for key in LONG])
+    table = pa.Table.from_pylist(flat, schema=schema)
+    there = Path(path)
+    partial = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
+    try:
+        pq.write_table(table, partial)
+        partial.replace(there)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
+    """Return the rows for a Rich console: a table for each thing that metrics rest on, one line an estimate."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
+    systems = len({row.get("system") for row in rows}) > 1
+    made: list[RenderableType] = [Text(printable(heading), style="bold")] if heading else []
+    for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
+        title = Text(f"rests on {printable(rests_on)}")
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for name in (["system"] if systems else []) + ["scenario"]:
+            table.add_column(name, min_width=12, overflow="fold")
+        for name in ("metric", "value", "95 %", "n"):
+            table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
+        table.add_column("absent", overflow="fold")
+        for row in rows:
+            if _rests_on(row) == rests_on:
+                cells = [system_label(row)] if systems else []
+                cells += [scenario_label(row), label(row), figure(row["value"], str(row.get("unit", "")))]
+                cells += [interval(row) or "—", _count(row), absences(row)]
+                # Text, not markup: a name in brackets would be read as a style.
+                table.add_row(*map(Text, cells))
+        made.append(table)
+    return Group(*made)
+
+
+def markdown_text(text: str) -> str:
+    """Return ``text`` as Markdown that shows it and does nothing else."""
+    safe = printable(text, 600).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = re.sub(r"([\\`*\[\]|~#!$])", r"\\\1", safe)
+    # Inside a word an underscore is itself.
+    return re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", safe)
+
+
+def _wide(grid: Grid) -> str:
+    heads = [f"{scenario_label(grid.heads[c])}: {label(grid.heads[c])}" for c in grid.columns]
+    lines = [["System", *map(markdown_text, heads)], ["---", *("---:" for _ in heads)]]
+    for system in grid.systems:
+        cells = [grid.cells.get((system, column)) for column in grid.columns]
+        lines.append([markdown_text(system_label({"system": system})), *map(_cell, cells)])
+    return _table(lines)
+
+
+def _cell(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    text = figure(cell.row["value"], str(cell.row.get("unit", "")))
+    text = f"**{text}**" if cell.best else text
+    note = f"<sup>{cell.note}</sup>" if cell.note else ""
+    if cell.row["value"] is None:
+        return text + note
+    return " ".join(filter(None, [text + note, interval(cell.row), _count(cell.row)]))
+
+
+def _notes(grid: Grid) -> list[str]:
+    return ["\n".join(f"{i}. {markdown_text(note)}" for i, note in enumerate(grid.notes, 1))] if grid.notes else []
+
+
+def _long(rows: Sequence[Row]) -> str:
+    variants = len({row.get("variant") for row in rows}) > 1
+    lines = [["System", *(["Variant"] if variants else []), "Scenario", "Metric", "Value", "95 % interval", "n"]]
+    lines[0] += ["Absent", "Method"]
+    lines.append([("---:" if name in ("Value", "n") else "---") for name in lines[0]])
+    for row in rows:
+        unit = str(row.get("unit", ""))
+        shown = figure(row["value"], unit) + (
+            f" {unit}" if unit in ("s", "ms", "1/s") and row["value"] is not None else ""
+        )
+        texts = [system_label(row), *([str(row.get("variant") or "")] if variants else []), scenario_label(row)]
+        texts += [label(row), shown, interval(row) or "—", _count(row), absences(row), str(row.get("method") or "")]
+        lines.append([markdown_text(text) for text in texts])
+    return _table(lines)
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _count(row: Row) -> str:
+    return "" if row.get("n") is None else str(row["n"])
+
+
+def _rests_on(row: Row) -> str:
+    return str(row.get("rests_on") or "what is not said")
+
+
+def _flat(row: Row) -> dict[str, Any]:
+    flat = {key: row.get(key) if key in _NUMBERS else str(row.get(key) or "") for key in LONG}
+    return flat | {"absent": json.dumps(dict(row.get("absent") or {}), sort_keys=True, ensure_ascii=False)}
+
+
+def _number(value: float | int | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def _inert(text: str) -> str:
+    text = printable(text, 10_000)
+    return f"'{text}" if text[:1] in ("=", "+", "-", "@") else text
