@@ -1,0 +1,127 @@
+"""What a driven system is: it turns bytes into events and decides nothing else.
+
+Timing, playback, hang-up and scoring are the driver's and are the same for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from fullduplex.driving.playout import Chunk, Flush, Samples
+from fullduplex.model.spec import Spec
+
+#: How a system's audio comes: a frame for a frame; ahead of real time into the listener's
+#: queue; at about real time; a unit after each fixed unit; a media track; a finished file.
+Timing = Literal["sync", "burst", "paced", "unit", "track", "aligned"]
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a driver has to know of a system.
+
+    ``rate_in`` and ``rate_out`` in samples per second. ``frame`` is the length of the frames
+    it wants, in microseconds, or 0 for any. ``flush``: what a flush of its names. ``virtual``:
+    it waits on the event loop alone, so the virtual clock is safe. ``exclusive``: one talk at a time.
+    """
+
+    rate_in: int = 16_000
+    rate_out: int = 24_000
+    frame: int = 0
+    timing: Timing = "paced"
+    flush: Literal["none", "all", "id", "epoch"] = "none"
+    virtual: bool = False
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """The settings in effect once the handshake was over."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words that the system reports: its own, or what it took the user to say.
+
+    ``id`` names the utterance whose chunks carry the words. ``words`` are ``(text, start, end)``
+    in microseconds from that utterance's beginning, where the system knows them.
+    """
+
+    text: str
+    who: Literal["system", "user"] = "system"
+    id: str = ""
+    words: tuple[tuple[str, int, int], ...] = ()
+    arrived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UserVad:
+    """The system's own belief that the user began or ceased to speak; ``source`` on its own clock."""
+
+    speaking: bool
+    source: int | None = None
+    arrived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Anything else worth keeping: usage, an error that did not end the talk, a queue position."""
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    arrived: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """The system ended the talk, and why."""
+
+    reason: str = ""
+    arrived: int = 0
+
+
+Happening = Chunk | Flush | Said | UserVad | Note | Closed
+
+
+class Link(Protocol):
+    """One open talk with a system."""
+
+    ready: Ready
+
+    async def send(self, frame: Samples) -> None:
+        """Give the system the next frame of the user, ``float32`` at ``rate_in``."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Happening]:
+        """Yield what comes from the system until it closes; the driver writes ``arrived``."""
+        ...
+
+    async def heard(self, position: int) -> None:
+        """Tell the system that the listener has heard it up to ``position`` (microseconds)."""
+        ...
+
+    async def finish(self) -> None:
+        """Tell the system that the user will send no more."""
+        ...
+
+
+class System(Protocol):
+    """Something to talk with: its name and options, its traits, and a way to open a talk."""
+
+    @property
+    def spec(self) -> Spec:
+        """Return what exactly is driven."""
+        ...
+
+    @property
+    def traits(self) -> Traits:
+        """Return what a driver has to know."""
+        ...
+
+    def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
+        """Open a talk; it is entered once the handshake is over."""
+        ...

@@ -1,0 +1,98 @@
+"""Voices: text in, speech out, with the time of each word where the synthesiser knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullduplex.errors import InputError, printable
+from fullduplex.model.spans import SECOND, Span, ms
+from fullduplex.model.spec import Spec
+from fullduplex.model.speech import Word
+
+#: The loudness of every voice: the RMS of its audible 10-ms frames, in dB of full scale.
+LEVEL = -23.0
+#: No sample is louder than this, in dB of full scale; a peaky voice stays below ``LEVEL``.
+PEAK = -1.0
+#: Speech begins and ends with the first and last sample louder than this, in dB of full scale.
+AUDIBLE = -50.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spoken:
+    """What a voice said: float32 samples on the grid of 16-bit audio, at ``rate``.
+
+    The first and the last sample are audible; there is no silence around them. ``words`` are
+    placed from the first sample on, or None where the synthesiser does not tell.
+    ``words_from`` names their source (``synthesiser``), empty without words.
+    """
+
+    samples: NDArray[np.float32]
+    rate: int
+    words: tuple[Word, ...] | None = None
+    words_from: str = ""
+
+    @property
+    def duration(self) -> int:
+        """Return the length in microseconds."""
+        return len(self.samples) * SECOND // self.rate
+
+
+class Voice(Protocol):
+    """A synthesiser with its options: equal specs say equal texts with equal samples."""
+
+    @property
+    def spec(self) -> Spec:
+        """Return what exactly speaks."""
+        ...
+
+    def speak(self, text: str) -> Spoken:
+        """Return ``text`` as speech; raises :class:`InputError` where nothing in it can be spoken."""
+        ...
+
+
+def check_speakable(text: str) -> None:
+    """Raise :class:`InputError` where ``text`` has neither a letter nor a digit."""
+    if not any(c.isalnum() for c in text):
+        raise InputError("text", found=repr(printable(text, 60)), expected="words to speak")
+
+
+def levelled(samples: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
+    """Return ``samples`` with the RMS of its audible 10-ms frames at ``LEVEL``, or less where ``PEAK`` is met first.
+
+    A frame is audible at 30 dB below the loudest or above. Silence is returned as it is.
+    """
+    size = max(1, ms(10) * rate // SECOND)
+    frames = np.pad(samples, (0, -len(samples) % size)).reshape(-1, size).astype(np.float64)
+    power = (frames**2).mean(axis=1)
+    if not power.max(initial=0.0):
+        return samples
+    loudness = power[power >= power.max() * 10 ** (-30 / 10)].mean()
+    gain = 10 ** (LEVEL / 20) / loudness**0.5
+    gain = min(gain, 10 ** (PEAK / 20) / float(np.abs(samples).max()))
+    even: NDArray[np.float32] = (samples * gain).astype(np.float32)
+    return even
+
+
+def as_spoken(
+    text: str, samples: NDArray[np.float32], rate: int, words: Sequence[Word] | None = None, words_from: str = ""
+) -> Spoken:
+    """Return ``samples`` levelled, rounded to 16 bits and cut to what is audible, and its words with it.
+
+    A word is cut at the edges; one that falls outside is dropped. Raises :class:`InputError` where nothing sounds.
+    """
+    even = np.rint(levelled(samples, rate) * 32768).astype(np.float32) / np.float32(32768)
+    loud = np.flatnonzero(np.abs(even) > 10 ** (AUDIBLE / 20))
+    if not len(loud):
+        raise InputError("text", found=repr(printable(text, 60)), expected="words that this voice can speak")
+    first, last = int(loud[0]), int(loud[-1]) + 1
+    if words is not None:
+        begin = first * SECOND // rate
+        whole = Span(0, (last - first) * SECOND // rate)
+        cut = ((word, word.span.shift(-begin) & whole) for word in words)
+        words = [replace(word, span=span) for word, span in cut if span is not None]
+    return Spoken(even[first:last], rate, None if words is None else tuple(words), words_from)

@@ -1,0 +1,59 @@
+"""Pico: small voices in five languages, whose data come with their package. It tells no word times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from fullduplex.errors import InputError, PluginError
+from fullduplex.model.spec import Spec
+from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
+
+LANGUAGES = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT")
+_RATE = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Pico:
+    """The voice of py-nanotts for ``language``, 16 kHz.
+
+    ``speed`` (0.2-5) and ``pitch`` (0.5-2) are factors of the voice's own. Raises
+    :class:`InputError` on another language, :class:`PluginError` where the package is not installed.
+    """
+
+    language: str = "en-US"
+    speed: float = 1.0
+    pitch: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.language not in LANGUAGES:
+            raise InputError("pico", "language", found=self.language, expected=f"one of {', '.join(LANGUAGES)}")
+
+    @property
+    def spec(self) -> Spec:
+        """Return the name, the options, and the package's version."""
+        _package()
+        options = {"language": self.language, "speed": self.speed, "pitch": self.pitch}
+        return Spec("pico", options, f"py-nanotts {version('py-nanotts')}")
+
+    def speak(self, text: str) -> Spoken:
+        """Return ``text`` as speech without word times; raises :class:`InputError` where nothing can be spoken."""
+        check_speakable(text)
+        # The engine reads marks such as <speed level="..."> as commands.
+        plain = text.replace("<", " ").replace(">", " ").replace("\0", " ")
+        nanotts = _package()
+        pcm = nanotts.NanoTTS().speak(plain, voice=self.language, speed=self.speed, pitch=self.pitch)
+        return as_spoken(text, np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768), _RATE)
+
+
+def _package() -> Any:
+    try:
+        import py_nanotts
+    except ImportError as error:
+        raise PluginError(
+            "voice 'pico' needs py-nanotts, which is not installed; install fullduplex[voices]"
+        ) from error
+    return py_nanotts
