@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from fullduplex.engines import DIED, Engine, each, once_per_process, open_engine
+from fullduplex.engines import DIED, Engine, each, open_engine
 from fullduplex.errors import InputError, PluginError
 from fullduplex.model.spec import Spec
 from fullduplex.testing import tasks
@@ -230,23 +230,6 @@ def test_a_text_that_is_no_engine_is_refused_in_a_sentence(text: str) -> None:
 def test_an_unknown_engine_is_told_which_there_are() -> None:
     with pytest.raises(PluginError, match="known: dask, here, processes, ray"):
         open_engine("slurm")
-
-
-def test_what_is_heavy_is_built_once_for_each_spec() -> None:
-    built: list[str] = []
-
-    @once_per_process
-    def session(spec: Spec) -> str:
-        built.append(spec.name)
-        return spec.name
-
-    silero = Spec("silero", {"pad_ms": 0})
-    assert [session(silero), session(Spec("silero", {"pad_ms": 0})), session(Spec("webrtc"))] == [
-        "silero",
-        "silero",
-        "webrtc",
-    ]
-    assert built == ["silero", "webrtc"]
 
 
 def _tree(folder: Path) -> dict[str, str]:

@@ -26,7 +26,7 @@ ORDER = (
     "reporting",
     "testing",
 )
-FOR_ALL = {"errors", "plugins"}
+FOR_ALL = {"errors", "once", "plugins"}
 ON_TOP = {"processes", "engines", "stages", "cli", "__init__", "__main__"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 PURE = ("model", "measures")

@@ -13,7 +13,8 @@ nothing else in the package knows that other processes or machines exist.
 ``ray://HOST:PORT``      a Ray cluster that runs already (``ray://auto`` finds it)
 =======================  =====================================================
 
-A name leads to a factory through the plug-in family ``engines``: a function of
+Workers are reused: what a task needs and is heavy to load comes from a function
+marked :func:`fullduplex.once.once_per_process`. A name leads to a factory through the plug-in family ``engines``: a function of
 the text after the name's colon that returns a context manager of an Engine.
 """
 
@@ -27,16 +28,13 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from functools import wraps
-from threading import RLock
-from typing import Any, TypeVar
+from typing import Any
 
 from fullduplex import plugins
 from fullduplex.errors import FullDuplexError, InputError, PluginError, printable
 from fullduplex.processes import ProcessPool, WorkerDied
 
 Function = Callable[[Any], Any]
-Made = TypeVar("Made")
 DIED = "the worker process died"
 
 
@@ -143,27 +141,6 @@ def attempt(function: Function, task: Any) -> Outcome:
         return Outcome(None, function(task))
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a plug-in raises is its item's error
         return _failed(None, error)
-
-
-def once_per_process(make: Callable[..., Made]) -> Callable[..., Made]:
-    """Make a module-level function build its result once in each process, for each set of arguments.
-
-    For what is heavy to load and lives longer than a task, such as a model's session.
-    An argument counts by its ``digest`` where it has one (a Spec), else it must be
-    hashable. Safe with threads: the second caller waits for the first one's result.
-    """
-    lock = RLock()
-    known: dict[tuple[Any, ...], Made] = {}
-
-    @wraps(make)
-    def made(*arguments: Any) -> Made:
-        with lock:
-            key = tuple(getattr(argument, "digest", argument) for argument in arguments)
-            if key not in known:
-                known[key] = make(*arguments)
-            return known[key]
-
-    return made
 
 
 @contextmanager
