@@ -14,8 +14,9 @@ nothing else in the package knows that other processes or machines exist.
 =======================  =====================================================
 
 Workers are reused: what a task needs and is heavy to load comes from a function
-marked :func:`fullduplex.once.once_per_process`. A name leads to a factory through the plug-in family ``engines``: a function of
-the text after the name's colon that returns a context manager of an Engine.
+marked :func:`fullduplex.once.once_per_process`. Names are plug-ins of the family
+``engines``: each is a function of the text after the colon that returns a context
+manager of an Engine.
 """
 
 from __future__ import annotations
