@@ -6,6 +6,7 @@ FFmpeg through PyAV where that is installed. The content decides, not the name.
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -54,9 +55,9 @@ def probe(path: Path) -> Probe:
     """
     import soundfile
 
-    check_whole(path)
+    source = _source(path)
     try:
-        with soundfile.SoundFile(os.fsencode(path)) as file:
+        with soundfile.SoundFile(source) as file:
             found = Probe(file.samplerate, file.channels, file.frames, file.subtype, file.format)
     except soundfile.SoundFileError as error:
         samples, rate, name = _through_ffmpeg(path, str(error))
@@ -96,9 +97,9 @@ def read_all(path: Path) -> tuple[Samples, int]:
     """
     import soundfile
 
-    check_whole(path)
+    source = _source(path)
     try:
-        file = soundfile.SoundFile(os.fsencode(path))
+        file = soundfile.SoundFile(source)
     except soundfile.SoundFileError as error:
         samples, rate, _ = _through_ffmpeg(path, str(error))
     else:
@@ -127,6 +128,16 @@ def read_all(path: Path) -> tuple[Samples, int]:
         at = int(np.flatnonzero(~np.isfinite(samples).all(axis=1))[0])
         raise InputError(path, f"sample {at}", found="NaN or infinity", expected="finite samples")
     return samples, rate
+
+
+def _source(path: Path) -> bytes | io.BytesIO:
+    """Return what libsndfile should open: the checked file, or a copy in memory with its open WAV size filled in."""
+    size_at = check_whole(path)
+    if size_at is None:
+        return os.fsencode(path)
+    data = path.read_bytes()
+    unset = b"\xff\xff\xff\xff"
+    return io.BytesIO(data[:4] + unset + data[8:size_at] + unset + data[size_at + 4 :])
 
 
 def _blocks(file: Any) -> Iterator[Samples]:

@@ -17,12 +17,13 @@ from fullduplex.errors import InputError
 _UNSET_FROM = 0x7FFF_F000
 
 
-def check_whole(path: Path) -> None:
+def check_whole(path: Path) -> int | None:
     """Raise :class:`InputError` where ``path`` is shorter than its own header says.
 
     Checked: WAV (RIFF, RIFX, RF64, BW64), AIFF, AU, SPHERE and Ogg. FLAC and MP3 tell only when
     decoded. A WAV header whose RIFF size and data size were both left unset (0, or at least
-    0x7FFFF000, as pipes write them) promises nothing and is read to the end of the file.
+    0x7FFFF000, as pipes write them) promises nothing and is read to the end of the file. Where that data size
+    is 0, which libsndfile takes at its word, return where the size stands (byte); else None.
     """
     try:
         if path.exists() and not path.is_file():  # a pipe would wait for ever
@@ -33,7 +34,7 @@ def check_whole(path: Path) -> None:
             if size == 0:
                 raise InputError(path, found="an empty file", expected="audio")
             if head in (b"RIFF", b"RIFX", b"RF64", b"BW64"):
-                _check_wav(path, file, size, ">" if head == b"RIFX" else "<")
+                return _check_wav(path, file, size, ">" if head == b"RIFX" else "<")
             elif head == b"FORM":
                 _check_aiff(path, file, size)
             elif head == b".snd":
@@ -45,6 +46,7 @@ def check_whole(path: Path) -> None:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise InputError(path, found=reason, expected="an audio file that can be read") from error
+    return None
 
 
 def _truncated(path: Path, field: str, held: int, promised: int) -> InputError:
@@ -56,7 +58,7 @@ def _truncated(path: Path, field: str, held: int, promised: int) -> InputError:
     )
 
 
-def _check_wav(path: Path, file: BinaryIO, size: int, order: str) -> None:
+def _check_wav(path: Path, file: BinaryIO, size: int, order: str) -> int | None:
     whole: int = struct.unpack(order + "I", _exactly(path, file, 4))[0]
     _exactly(path, file, 4)
     long_data: int | None = None
@@ -70,7 +72,7 @@ def _check_wav(path: Path, file: BinaryIO, size: int, order: str) -> None:
             if length == 0xFFFF_FFFF and long_data is not None:
                 length = long_data
             elif _unset(length) and _unset(whole):
-                return
+                return at + 4 if length == 0 and size > at + 8 else None
             held = size - at - 8
             if held < length:
                 raise _truncated(path, "data chunk", held, length)
@@ -82,7 +84,7 @@ def _check_wav(path: Path, file: BinaryIO, size: int, order: str) -> None:
                     expected="a finished WAV header",
                     do="the program that wrote it was stopped; write the file again",
                 )
-            return
+            return None
         at += 8 + length + (length & 1)
     raise InputError(path, found="truncated audio: a WAV file without a data chunk", expected="a whole WAV file")
 

@@ -80,10 +80,10 @@ def remarks_on(tokens: tuple[Token, ...]) -> tuple[str, ...]:
         "without text": sum(not t.text.strip() for t in tokens),
         "without a start": sum(t.start is None for t in tokens),
         "without an end": sum(t.end is None for t in tokens),
-        "that end no later than they start": sum(
+        "ending no later than its start": sum(
             t.start is not None and t.end is not None and t.end <= t.start for t in tokens
         ),
-        "that start before the file does": sum(start < 0 for start in starts),
+        "starting before the file": sum(start < 0 for start in starts),
         "out of order": sum(after < before for before, after in pairwise(starts)),
     }
     return tuple(f"{n} word{'s' * (n > 1)} {kind}" for kind, n in kinds.items() if n)
