@@ -40,14 +40,12 @@ def example() -> list[dict[str, Any]]:
     talk = {"scenario_title": "User interruption, synthetic"}
     rating = talk | {"title": "Rating", "unit": "0-5", "better": "higher", "rests_on": "content", "method": "no values"}
     latency = talk | {"title": "Latency", "unit": "s", "method": drawn}
+    silent = {"no takeover": 20}
     return [
         row("A", "synthetic_pause_handling", "tor", 0.255, 137, low=0.19, high=0.334, **pause),
         row("A", "icc_backchannel", "frequency", 0.0004, 55, low=0.0, high=0.0011, **listen),
         row("A", "synthetic_user_interruption", "rating", None, 0, absent={"no judge asked": 200}, **rating),
-        row(
-            *("A", "synthetic_user_interruption", "latency", 1.183, 180),
-            **latency | {"low": 1.09, "high": 1.281, "absent": {"no takeover": 20}},
-        ),
+        row("A", "synthetic_user_interruption", "latency", 1.183, 180, low=1.09, high=1.281, absent=silent, **latency),
         row("B", "synthetic_pause_handling", "tor", 0.642, 137, low=0.559, high=0.718, **pause),
         row("B", "icc_backchannel", "frequency", 0.015, 55, low=0.011, high=0.02, **listen),
         row("B", "synthetic_user_interruption", "rating", None, 0, absent={"no judge asked": 200}, **rating),
@@ -190,6 +188,16 @@ def test_hostile_names_are_harmless_in_latex() -> None:
 
 def test_latex_has_accents_and_code_points_for_the_rest() -> None:
     assert latex_text("é ç ß ł 日 ↑") == r"\'{e} \c{c} \ss{} \l{} {[}U+65E5{]} $\uparrow$"
+
+
+def test_latex_claims_no_interval_for_published_rows() -> None:
+    text = latex([], heading="x", published=theirs())
+    assert "interval" not in text
+
+
+def test_latex_prints_a_minus_and_not_a_hyphen() -> None:
+    text = latex([row("A", "turn", "latency", -0.25, unit="s", low=-0.3, high=-0.2)], heading="x")
+    assert "$-$0.250" in text and "{[}$-$0.300, $-$0.200{]}" in text
 
 
 def test_every_latex_row_has_as_many_cells_as_columns() -> None:

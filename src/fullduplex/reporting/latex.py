@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 
@@ -12,7 +13,7 @@ from fullduplex.reporting.rows import Row, figure, interval, label, system_label
 _SPECIAL = {
     **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"},
     **{"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"},
-    **{"|": r"\textbar{}", '"': "''", "[": "{[}", "]": "{]}", "`": r"\`{}"},
+    **{"|": r"\textbar{}", '"': "''", "[": "{[}", "]": "{]}", "*": "{*}", "`": r"\`{}"},
     **{"—": "---", "–": "--", "×": r"$\times$", "±": r"$\pm$", "µ": r"$\mu$", "…": r"\ldots{}"},
     **{
         "↑": r"$\uparrow$",
@@ -70,15 +71,16 @@ def _character(character: str) -> str:
 
 def _table(grid: Grid, caption: str) -> str:
     spans = grid.spans()
-    groups = [f"\\multicolumn{{{width}}}{{c}}{{{latex_text(name)}}}" for name, width in spans]
+    groups = [f"\\multicolumn{{{width}}}{{c}}{{{_stacked(name)}}}" for name, width in spans]
     rules, at = [], 2
     for _, width in spans:
         rules.append(f"\\cmidrule(lr){{{at}-{at + width - 1}}}")
         at += width
+    below = " Below each value: 95\\,\\% interval, n." if any(map(_small, grid.cells.values())) else ""
     lines = [
         "\\begin{table*}[t]",
         "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
-        f"\\caption{{{latex_text(caption)}. Below each value: 95\\,\\% interval, n.}}",
+        f"\\caption{{{latex_text(caption)}.{below}}}",
         f"\\begin{{tabular}}{{l{'c' * len(grid.columns)}}}",
         "\\toprule",
         " & ".join(["", *groups]) + r" \\",
@@ -99,10 +101,22 @@ def _table(grid: Grid, caption: str) -> str:
     return "\n".join([*lines, "\\end{table*}", ""])
 
 
+def _stacked(name: str) -> str:
+    """Return a scenario's title over as many lines as it has parts, for its columns are narrow."""
+    parts = [latex_text(part) for part in name.split(", ")]
+    lines = r" \\ ".join(parts)
+    return lines if len(parts) == 1 else f"\\shortstack{{{lines}}}"
+
+
+def _numbers(text: str) -> str:
+    """Return printed numbers with a minus sign where text has a hyphen."""
+    return re.sub(r"(?<![\w-])-(?=\d)", "$-$", latex_text(text))
+
+
 def _value(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    text = latex_text(figure(cell.row["value"], str(cell.row.get("unit", ""))))
+    text = _numbers(figure(cell.row["value"], str(cell.row.get("unit", ""))))
     text = f"\\textbf{{{text}}}" if cell.best else text
     return text + (f"\\textsuperscript{{{cell.note}}}" if cell.note else "")
 
@@ -111,5 +125,5 @@ def _small(cell: Cell | None) -> str:
     if cell is None or cell.row["value"] is None:
         return ""
     n = "" if cell.row.get("n") is None else f"n={cell.row['n']}"
-    texts = [latex_text(interval(cell.row)), n]
+    texts = [_numbers(interval(cell.row)), n]
     return f"{{\\scriptsize {' '.join(filter(None, texts))}}}" if any(texts) else ""
