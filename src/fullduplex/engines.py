@@ -224,13 +224,13 @@ def ray(where: str) -> Iterator[Engine]:
     address = where.removeprefix("//") if where.startswith("//") else ""
     with _quiet():
         if address:
+            where_from = "auto" if address == "auto" else f"ray://{_at(address, 'ray')}"
             try:
-                library.init(
-                    address="auto" if address == "auto" else f"ray://{_at(address, 'ray')}", log_to_driver=False
-                )
-            except ConnectionError as error:
+                library.init(address=where_from, log_to_driver=False)
+            except (ConnectionError, ValueError) as error:
+                # Ray says with a ValueError that its client part is not installed.
                 raise PluginError(
-                    f"no Ray cluster answers at {printable(address)}; start one or name another"
+                    f"no Ray cluster was reached at {printable(address)}: {_first_line(error)}"
                 ) from error
         else:
             library.init(
@@ -261,6 +261,10 @@ def ray(where: str) -> Iterator[Engine]:
         for reference in list(started):
             library.cancel(reference, force=True)
         library.shutdown()
+
+
+def _first_line(error: Exception) -> str:
+    return printable(str(error).strip().partition("\n")[0]) or type(error).__name__
 
 
 def _ray_death(library: Any) -> type[BaseException]:
