@@ -60,7 +60,7 @@ def probe(path: Path) -> Probe:
         with soundfile.SoundFile(source) as file:
             found = Probe(file.samplerate, file.channels, file.frames, file.subtype, file.format)
     except soundfile.SoundFileError as error:
-        samples, rate, name = _through_ffmpeg(path, str(error))
+        samples, rate, name = _through_ffmpeg(path, _libsndfile_says(error))
         return Probe(rate, samples.shape[1], len(samples), name, "FFMPEG")
     if found.rate <= 0 or found.channels <= 0:
         raise InputError(path, found=f"{found.rate} Hz, {found.channels} channels", expected="audio with a rate")
@@ -101,7 +101,7 @@ def read_all(path: Path) -> tuple[Samples, int]:
     try:
         file = soundfile.SoundFile(source)
     except soundfile.SoundFileError as error:
-        samples, rate, _ = _through_ffmpeg(path, str(error))
+        samples, rate, _ = _through_ffmpeg(path, _libsndfile_says(error))
     else:
         with file:
             rate, promised, form = file.samplerate, file.frames, file.format
@@ -110,7 +110,7 @@ def read_all(path: Path) -> tuple[Samples, int]:
             try:
                 blocks.extend(_blocks(file))
             except soundfile.SoundFileError as error:
-                broken = _libsndfile_says(str(error))
+                broken = _libsndfile_says(error)
             samples = np.concatenate(blocks) if blocks else np.zeros((0, file.channels), np.float32)
         if rate <= 0:
             raise InputError(path, found=f"{rate} Hz", expected="audio with a rate")
@@ -150,7 +150,7 @@ def _blocks(file: Any) -> Iterator[Samples]:
 
 
 def _through_ffmpeg(path: Path, refused: str) -> tuple[Samples, int, str]:
-    refusal = InputError(path, found=_libsndfile_says(refused), expected="an audio file, with its header")
+    refusal = InputError(path, found=refused, expected="an audio file, with its header")
     try:
         import av
     except ImportError:
@@ -177,9 +177,9 @@ def _through_ffmpeg(path: Path, refused: str) -> tuple[Samples, int, str]:
     return np.concatenate(blocks).astype(np.float32, copy=False), rate, name
 
 
-def _libsndfile_says(message: str) -> str:
+def _libsndfile_says(error: Exception) -> str:
     """Return libsndfile's own words, without the path that soundfile puts before them."""
-    return message.rpartition("': ")[2].strip().rstrip(".").lower() or "an unknown format"
+    return str(getattr(error, "error_string", error)).strip().rstrip(".").lower() or "an unknown format"
 
 
 def _empty(path: Path) -> InputError:
