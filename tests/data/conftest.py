@@ -21,18 +21,6 @@ def shared() -> Path:
     return folder
 
 
-def tone(seconds: float, rate: int = 16_000, hertz: float = 220.0, level: float = 0.1) -> audio.Samples:
-    return (level * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
-
-
-def noise(seconds: float, rate: int = 16_000, seed: int = 0, level: float = 0.1) -> audio.Samples:
-    return (level * np.random.default_rng(seed).standard_normal(round(seconds * rate))).astype(np.float32)
-
-
-def words(*said: tuple[str, float | None, float | None]) -> dict[str, Any]:
-    return {"text": " ".join(w for w, _, _ in said), "chunks": [{"text": w, "timestamp": [a, b]} for w, a, b in said]}
-
-
 @pytest.fixture
 def item(tmp_path: Path) -> MakeItem:
     """Make an item folder: ``item("set/1", output=samples, pause=[...])``; keys are file stems."""

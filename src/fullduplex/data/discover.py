@@ -85,7 +85,9 @@ def open_dataset(
         re.fullmatch(r"trials(-\d+)?", root.name) is not None and (root.parent / "run.json").is_file()
     )
     folders = list(walk(root, remarks))
-    if not of_a_run and _MARKERS & set(official_files(folders[0].files)):  # an item itself: its set is the folder above
+    if (
+        folders and not of_a_run and _MARKERS & set(official_files(folders[0].files))
+    ):  # an item itself: its set is the folder above
         folders = [replace(folder, parts=(_named(root), *folder.parts)) for folder in folders]
         root = root.resolve().parent
     items = _items(folders)

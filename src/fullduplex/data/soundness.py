@@ -60,17 +60,19 @@ def likeness(first: Samples, second: Samples, rate: int, *, within: int = SECOND
 def swapped(user: Samples, system: Samples, rate: int, spoken: Timeline, quiet: Timeline) -> bool:
     """Return whether the user seems to be in the channel that is called the system's.
 
-    ``spoken`` is when the user is known to speak, ``quiet`` when not. True only where, while the user speaks, the
-    system's channel is 10 dB louder than the user's, and one of the two changes by 10 dB between
-    ``spoken`` and ``quiet`` the wrong way round. Either must hold half a second at least.
+    ``spoken`` is when the user is known to speak, ``quiet`` when not. True only where the system's channel is audible
+    in ``spoken``, and either it is 10 dB louder there than the user's, which itself is 10 dB louder in ``quiet``; or it
+    is 10 dB louder in ``spoken`` than in ``quiet`` while the user's channel does not rise by 3 dB.
+    Both must hold half a second at least.
     """
     if spoken.duration < SECOND // 2 or quiet.duration < SECOND // 2:
         return False
     user_in, user_out = _power(user, rate, spoken), _power(user, rate, quiet)
     system_in, system_out = _power(system, rate, spoken), _power(system, rate, quiet)
-    if system_in < _AUDIBLE or system_in < _MUCH * user_in:
+    if system_in < _AUDIBLE:
         return False
-    return system_in >= _MUCH * system_out or user_out >= _MUCH * max(user_in, _AUDIBLE / _MUCH)
+    user_speaks_when_quiet = system_in >= _MUCH * user_in and user_out >= _MUCH * max(user_in, _AUDIBLE)
+    return user_speaks_when_quiet or (system_in >= _MUCH * system_out and user_in < 2 * user_out + _AUDIBLE)
 
 
 def _power(samples: Samples, rate: int, when: Timeline) -> float:

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.data.folders import natural
+from fullduplex.errors import InputError
+
+
+def test_json_is_read_back_with_half_a_surrogate_pair_in_it(tmp_path: Path) -> None:
+    for value in ({"é": [1, 2.5, None]}, "\ud800"):
+        write_json(tmp_path / "a.json", value)
+        assert read_json(tmp_path / "a.json") == value
+
+
+def test_nan_is_never_written(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        write_json(tmp_path / "a.json", float("nan"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_interrupted_write_leaves_the_old_file_alone(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("old")
+    with pytest.raises(KeyboardInterrupt), replacing(path) as part:
+        part.write_text("half")
+        raise KeyboardInterrupt
+    assert path.read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="a place to write to"):
+        write_json(tmp_path / "no/such/a.json", 1)
+
+
+def test_two_comes_before_ten_and_zeros_do_not_count() -> None:
+    assert sorted(["a10", "a2", "10", "2", "b", "02x"], key=natural) == ["2", "02x", "10", "a2", "a10", "b"]
+
+
+@given(st.lists(st.text(alphabet="a1²٣0-", max_size=6)))
+def test_any_names_can_be_sorted(names: list[str]) -> None:
+    order = sorted(names, key=natural)
+    assert order == sorted(reversed(order), key=natural) or len({natural(n) for n in names}) < len(names)
