@@ -286,3 +286,18 @@ def test_settings_in_effect_are_kept() -> None:
 def test_a_talk_of_no_length_is_refused() -> None:
     with pytest.raises(ValueError, match="longer than nothing"):
         hold(Listener(), length=0)
+
+
+def test_a_system_of_the_wall_clock_is_refused_on_the_virtual_one() -> None:
+    system = Listener()
+    system.traits = Traits(RATE, RATE)
+    with pytest.raises(ConversationError, match="wall clock"):
+        hold(system)
+
+
+def test_on_the_wall_clock_no_frame_is_early_either() -> None:
+    system = scripted(Say(sound(ms(100)), ms(100)))
+    talk = asyncio.run(drive(system, [Turn(tone(ms(100)), at(ms(50)))], length=ms(300)))
+    assert talk.pacing.frames == 15 and talk.turns == (Span(ms(50), ms(150)),)
+    ((start, end),) = heard(talk)
+    assert start >= ms(100) and end - start >= ms(99)

@@ -71,6 +71,12 @@ def test_audio_after_a_flush_of_everything_sounds() -> None:
     assert spans(heard) == [(0.0, 1.5)]
 
 
+def test_audio_after_a_flush_of_a_long_queue_does_not_wait_for_what_was_taken_back() -> None:
+    received: Log = [chunk(0, seconds(1)) for _ in range(5)]
+    received += [Flush(arrived=seconds(0.5)), chunk(seconds(2), seconds(1))]
+    assert spans(playout(received, RATE, RATE * 6).samples) == [(0.0, 0.5), (2.0, 3.0)]
+
+
 def test_late_audio_of_a_flushed_id_is_dropped_and_said_so() -> None:
     received: Log = [
         chunk(0, seconds(1), id="a"),
@@ -149,6 +155,16 @@ def test_heard_and_taken_back_make_what_came(chunks: Chunks, cuts: Cuts, priming
         assert 0 <= p.played <= p.size
         if p.played:
             assert p.start * SECOND >= p.chunk.arrived * RATE
+
+
+@given(parts, flushes)
+def test_a_chunk_sounds_when_it_comes_or_right_behind_another(chunks: Chunks, cuts: Cuts) -> None:
+    everything: Cuts = [(at, None) for at, _ in cuts]
+    end = 0
+    for p in playout(log(chunks, everything), RATE, RATE).placed:
+        if p.played:
+            assert p.start in (sample_at(p.chunk.arrived, RATE), end)
+            end = p.end
 
 
 @given(parts, flushes)

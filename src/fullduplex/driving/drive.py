@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from fullduplex.driving.clock import VirtualLoop
 from fullduplex.driving.cues import Due, Ear
 from fullduplex.driving.link import Closed, Happening, Link, Note, Ready, Said, System, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Placed, Player, Samples, playout, sample_at
@@ -21,7 +22,7 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Turn:
     """Something the user says: float32 samples at the system's ``rate_in``, and when."""
 
@@ -62,7 +63,7 @@ class Pacing:
         }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Talk:
     """What happened, on the session clock.
 
@@ -115,10 +116,12 @@ async def drive(
     frame = system.traits.frame or frame
     if length <= 0 or frame <= 0:
         raise ValueError(f"a talk and its frames last longer than nothing: {length}, {frame}")
-    clock = asyncio.get_running_loop().time
+    loop = asyncio.get_running_loop()
+    if isinstance(loop, VirtualLoop) and not system.traits.virtual:
+        raise ConversationError(f"{system.spec.name} keeps the wall clock; the virtual clock would run ahead of it")
     try:
         async with system.connect(prompt) as link:
-            talk = _Talking(system, turns, length, frame, priming, clock())
+            talk = _Talking(system, turns, length, frame, priming, loop.time())
             await talk.hold(link)
             return talk.kept(length, link.ready)
     except (ConversationError, asyncio.CancelledError):

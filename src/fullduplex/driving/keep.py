@@ -7,17 +7,17 @@ samples of all chunks end to end. Together they are what came, whatever playout 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fullduplex.data import audio
-from fullduplex.data.files import replacing
+from fullduplex.data.files import brief, member, parse_json, read_text_file, replacing, text, time
 from fullduplex.driving.drive import Talk
 from fullduplex.driving.link import Closed, Said, UserVad
-from fullduplex.driving.playout import Chunk, Flush
+from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import InputError
 from fullduplex.model.spans import in_seconds, seconds
 
@@ -51,9 +51,9 @@ def write_received(folder: Path, talk: Talk) -> None:
         else:
             line |= {"note": event.kind, "data": dict(event.data)}
         lines.append(line)
-    chunks = [event.samples for event in talk.received if isinstance(event, Chunk) and len(event.samples)]
-    if chunks:
-        audio.write(folder / AUDIO, np.concatenate(chunks), talk.rate)
+    sounding = [event.samples for event in talk.received if isinstance(event, Chunk) and len(event.samples)]
+    if sounding:
+        audio.write(folder / AUDIO, np.concatenate(sounding), talk.rate)
     else:
         (folder / AUDIO).unlink(missing_ok=True)
     with replacing(folder / LOG) as file:
@@ -66,42 +66,45 @@ def read_received(folder: Path) -> tuple[tuple[Chunk | Flush, ...], int]:
     Raises :class:`InputError` where a line cannot be read or the audio is not as long as the log says.
     """
     path = folder / LOG
-    lines = list(_lines(path))
-    if not lines or lines[0].get("kind") != "talk":
-        raise InputError(path, "line 1", expected='the line of kind "talk" that says the rate')
-    events: list[Chunk | Flush] = []
-    total = 0
-    samples = np.zeros(0, np.float32)
-    rate = int(lines[0]["rate"])
-    if any(line.get("samples") for line in lines):
-        samples, _ = audio.read(folder / AUDIO)
-    for number, line in enumerate(lines[1:], 2):
-        try:
-            at = seconds(line["arrived"])
-            if line["kind"] == "chunk":
-                size = int(line["samples"])
-                source = None if line["source"] is None else seconds(line["source"])
-                events.append(Chunk(samples[total : total + size], line["id"], line["epoch"], source, at))
-                total += size
-            elif line["kind"] == "flush":
-                events.append(Flush(line["scope"], at))
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(path, f"line {number}", found=str(error), expected="a chunk or a flush") from error
-    if total != len(samples):
-        raise InputError(folder / AUDIO, found=f"{len(samples)} samples", expected=f"{total}, as {LOG} says")
-    return tuple(events), rate
+    lines = [parse_json(line, path, f"line {n}") for n, line in enumerate(read_text_file(path).splitlines(), 1)]
+    if not lines or member(lines[0], "kind", path, "line 1") != "talk":
+        raise InputError(path, "line 1", found=brief(lines[:1]), expected='the line of kind "talk" that says the rate')
+    rate = _count(lines[0], "rate", path, "line 1")
+    sizes = [
+        _count(line, "samples", path, f"line {n}")
+        for n, line in enumerate(lines, 1)
+        if member(line, "kind", path, f"line {n}") == "chunk"
+    ]
+    samples = audio.read(folder / AUDIO)[0] if sum(sizes) else np.zeros(0, np.float32)
+    if sum(sizes) != len(samples):
+        raise InputError(folder / AUDIO, found=f"{len(samples)} samples", expected=f"{sum(sizes)}, as {LOG} says")
+    parts = iter(np.split(samples, np.cumsum(sizes)[:-1]) if sizes else ())
+    events = (_event(line, parts, path, f"line {n}") for n, line in enumerate(lines, 1))
+    return tuple(event for event in events if event is not None), rate
 
 
-def _lines(path: Path) -> Iterable[dict[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, found=str(error), expected="the log of a talk") from error
-    for number, line in enumerate(text.splitlines(), 1):
-        try:
-            value = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(path, f"line {number}", found=error.msg, expected="a JSON object") from error
-        if not isinstance(value, dict):
-            raise InputError(path, f"line {number}", found=type(value).__name__, expected="a JSON object")
-        yield value
+def _event(line: Any, parts: Iterator[Samples], path: Path, field: str) -> Chunk | Flush | None:
+    kind = line["kind"]
+    if kind not in ("chunk", "flush"):
+        return None
+    at = seconds(time(member(line, "arrived", path, field), path, f"{field}, arrived"))
+    if kind == "flush":
+        scope = member(line, "scope", path, field)
+        if scope is not None and type(scope) not in (str, int):
+            raise InputError(path, f"{field}, scope", found=brief(scope), expected="null, an id or an epoch")
+        return Flush(scope, at)
+    source = member(line, "source", path, field)
+    return Chunk(
+        next(parts),
+        text(member(line, "id", path, field), path, f"{field}, id"),
+        _count(line, "epoch", path, field),
+        None if source is None else seconds(time(source, path, f"{field}, source")),
+        at,
+    )
+
+
+def _count(line: Any, key: str, path: Path, field: str) -> int:
+    value = member(line, key, path, field)
+    if type(value) is not int or value < 0:
+        raise InputError(path, f"{field}, {key}", found=brief(value), expected="a whole number, not below 0")
+    return value

@@ -23,7 +23,7 @@ Samples = NDArray[np.float32]
 _EMPTY = -1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chunk:
     """Audio as it came: float32 samples of one channel at the system's rate.
 
@@ -140,7 +140,7 @@ class Player:
             elif removed:
                 # What it waited for was taken back, so it sounds that much sooner.
                 part = replace(part, start=part.start - removed)
-            if part.end > now:
+            if part.played and part.end > now:
                 end = part.end
             self.placed[i] = part
         if removed:
@@ -164,7 +164,7 @@ class Player:
         return heard
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Played:
     """What was heard (float32, from the session's start), and each chunk's placement in order of arrival."""
 

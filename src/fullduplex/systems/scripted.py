@@ -23,7 +23,7 @@ from fullduplex.model.spans import SECOND, in_seconds, ms
 from fullduplex.model.spec import Spec, digest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Sound:
     """Audio with its words, ``(text, start, end)`` in microseconds from its beginning."""
 

@@ -22,7 +22,7 @@ PEAK = -1.0
 AUDIBLE = -50.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Spoken:
     """What a voice said: float32 samples on the grid of 16-bit audio, at ``rate``.
 
@@ -83,7 +83,8 @@ def as_spoken(
 ) -> Spoken:
     """Return ``samples`` levelled, rounded to 16 bits and cut to what is audible, and its words with it.
 
-    A word is cut at the edges; one that falls outside is dropped. Raises :class:`InputError` where nothing sounds.
+    A word is cut at the edges; of one that falls outside, what is audible up to its neighbour. Raises
+    :class:`InputError` where nothing sounds.
     """
     even = np.rint(levelled(samples, rate) * 32768).astype(np.float32) / np.float32(32768)
     loud = np.flatnonzero(np.abs(even) > 10 ** (AUDIBLE / 20))
@@ -91,8 +92,20 @@ def as_spoken(
         raise InputError("text", found=repr(printable(text, 60)), expected="words that this voice can speak")
     first, last = int(loud[0]), int(loud[-1]) + 1
     if words is not None:
-        begin = first * SECOND // rate
-        whole = Span(0, (last - first) * SECOND // rate)
-        cut = ((word, word.span.shift(-begin) & whole) for word in words)
-        words = [replace(word, span=span) for word, span in cut if span is not None]
+        words = _within(words, first * SECOND // rate, (last - first) * SECOND // rate)
     return Spoken(even[first:last], rate, None if words is None else tuple(words), words_from)
+
+
+def _within(words: Sequence[Word], begin: int, duration: int) -> list[Word]:
+    """Return ``words`` with ``begin`` as their zero, inside ``[0, duration)``; none is lost."""
+    placed: list[Word] = []
+    following = duration
+    for word in reversed(words):
+        start = min(max(word.span.start - begin, 0), duration - 1)
+        end = min(word.span.end - begin, duration)
+        if end <= start:
+            # It fell before the first sound, or shrank to nothing: what is left before its neighbour is its.
+            end = max(start + 1, min(following, duration))
+        placed.append(replace(word, span=Span(start, end)))
+        following = start
+    return placed[::-1]

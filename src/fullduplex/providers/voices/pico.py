@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from fullduplex.errors import InputError, PluginError
+from fullduplex.errors import InputError, PluginError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
 
 LANGUAGES = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT")
 _RATE = 16_000
+# The engine reads memory that it never wrote: in one process the second utterance differs from
+# the first, and each from run to run. In a process of its own an utterance is always the same.
+_SPEAK = (
+    "import json, sys; from py_nanotts import NanoTTS; sys.stdout.buffer.write(NanoTTS().speak(**json.load(sys.stdin)))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +50,16 @@ class Pico:
     def speak(self, text: str) -> Spoken:
         """Return ``text`` as speech without word times; raises :class:`InputError` where nothing can be spoken."""
         check_speakable(text)
+        _package()
         # The engine reads marks such as <speed level="..."> as commands.
         plain = text.replace("<", " ").replace(">", " ").replace("\0", " ")
-        nanotts = _package()
-        pcm = nanotts.NanoTTS().speak(plain, voice=self.language, speed=self.speed, pitch=self.pitch)
-        return as_spoken(text, np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768), _RATE)
+        asked = {"text": plain, "voice": self.language, "speed": self.speed, "pitch": self.pitch}
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _SPEAK], input=json.dumps(asked).encode(), capture_output=True, check=False
+        )
+        if done.returncode:
+            raise InputError("text", found=repr(printable(text, 60)), expected="words that the engine of pico survives")
+        return as_spoken(text, np.frombuffer(done.stdout, "<i2").astype(np.float32) / np.float32(32768), _RATE)
 
 
 def _package() -> Any:
