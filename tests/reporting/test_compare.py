@@ -7,7 +7,16 @@ import pytest
 
 from fullduplex.errors import RunError
 from fullduplex.model.trials import Absent
-from fullduplex.reporting.compare import Comparison, Measured, RunValues, compare, favours, markdown, to_json
+from fullduplex.reporting.compare import (
+    Comparison,
+    Measured,
+    RunValues,
+    compare,
+    favours,
+    from_estimates,
+    markdown,
+    to_json,
+)
 
 TOR = ("pause", "tor")
 LATENCY = ("turn", "latency")
@@ -190,3 +199,32 @@ def test_the_same_seed_gives_the_same_comparison() -> None:
     a, b = [float(i % 2) for i in range(40)], [float(i % 3 == 0) for i in range(40)]
     assert two(a, b, seed=5) == two(a, b, seed=5)
     assert two(a, b, seed=5) != two(a, b, seed=6)
+
+
+def test_a_stored_table_is_compared_as_it_was_measured() -> None:
+    def table(values: list[float | None]) -> dict[str, Any]:
+        estimate = {"scenario": "pause", "metric": "tor", "unit": "share", "better": "lower", "title": "TOR"}
+        facts: list[dict[str, Any]] = [
+            {"scenario": "pause", "item": str(i), "metric": "tor", "value": value, "group": "s"}
+            | ({"absent": "failed"} if value is None else {})
+            for i, value in enumerate(values)
+        ]
+        return {
+            "benchmark": "fdb-1.0",
+            "variant": "paper",
+            "version": "1",
+            "estimates": [estimate],
+            "items": facts,
+        }
+
+    a, b = from_estimates(table([1, 1, None])), from_estimates(table([0, 1, 1]))
+    (one,) = compare({"A": a, "B": b}).differences
+    assert (one.measured.kind, one.paired.n, one.unpaired) == ("rate", 2, {"A: failed": 1})
+    assert a.groups == {"pause": {"0": "s", "1": "s", "2": "s"}}
+
+
+def test_a_share_that_is_not_0_or_1_is_a_mean() -> None:
+    estimate = {"scenario": "p", "metric": "overlap", "unit": "share", "better": "lower"}
+    fact = {"scenario": "p", "item": "1", "metric": "overlap", "value": 0.3}
+    table = {"benchmark": "x", "variant": "y", "version": "1", "estimates": [estimate], "items": [fact]}
+    assert from_estimates(table).measured["p", "overlap"].kind == "mean"

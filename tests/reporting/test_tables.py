@@ -226,7 +226,20 @@ def test_json_has_the_one_shape() -> None:
     items = [{"scenario": "p", "item": "1", "metric": "tor", "value": None, "absent": "failed"}]
     made = to_json([row("", "p", "tor", 0.5)], benchmark="fdb-1.0", variant="paper", version="1", items=items)
     assert list(made) == ["benchmark", "variant", "version", "estimates", "items"]
-    shape = ["scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better", "method"]
+    shape = [
+        "scenario",
+        "metric",
+        "value",
+        "low",
+        "high",
+        "n",
+        "absent",
+        "unit",
+        "better",
+        "title",
+        "rests_on",
+        "method",
+    ]
     assert list(made["estimates"][0]) == shape
     assert made["items"] == items
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from fullduplex.errors import RunError, printable
 from fullduplex.measures.metric import Better
@@ -43,6 +43,36 @@ class RunValues:
     hearing: str = ""
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     audio: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def from_estimates(
+    table: Mapping[str, Any], *, hearing: str = "", audio: Mapping[str, Mapping[str, str]] | None = None
+) -> RunValues:
+    """Return the values of one variant's table, in the shape of ``estimates.json``.
+
+    A metric is a rate when its unit is ``share`` and every value is 0 or 1.
+    """
+    items: dict[Key, dict[str, float | Absent]] = {(e["scenario"], e["metric"]): {} for e in table["estimates"]}
+    groups: dict[str, dict[str, str]] = {}
+    for fact in table["items"]:
+        scenario, item, value = fact["scenario"], fact["item"], fact["value"]
+        found = Absent(fact.get("absent", "no reason given")) if value is None else float(value)
+        items.setdefault((scenario, fact["metric"]), {})[item] = found
+        groups.setdefault(scenario, {})[item] = fact.get("group", "")
+    measured: dict[Key, Measured] = {}
+    for estimate in table["estimates"]:
+        key = (estimate["scenario"], estimate["metric"])
+        of_share = estimate["unit"] == "share"
+        rate = of_share and all(isinstance(v, Absent) or v in (0, 1) for v in items[key].values())
+        measured[key] = Measured(
+            items[key],
+            "rate" if rate else "mean",
+            estimate["better"],
+            estimate["unit"],
+            estimate.get("title", ""),
+            estimate.get("scenario_title", ""),
+        )
+    return RunValues(table["benchmark"], table["variant"], table["version"], measured, hearing, groups, audio or {})
 
 
 def must_agree(first: str, base: RunValues, name: str, run: RunValues) -> None:

@@ -15,11 +15,30 @@ from urllib.parse import quote
 from fullduplex.errors import RunError, printable
 from fullduplex.measures.permutation import Paired, holm, paired
 from fullduplex.model.trials import Absent
-from fullduplex.reporting.alike import Key, Measured, RunValues, common_keys, items_must_agree, must_agree
+from fullduplex.reporting.alike import (
+    Key,
+    Measured,
+    RunValues,
+    common_keys,
+    from_estimates,
+    items_must_agree,
+    must_agree,
+)
 from fullduplex.reporting.rows import figure, interval, label
 from fullduplex.reporting.tables import markdown_text
 
-__all__ = ["Change", "Comparison", "Difference", "Measured", "RunValues", "compare", "favours", "markdown", "to_json"]
+__all__ = [
+    "Change",
+    "Comparison",
+    "Difference",
+    "Measured",
+    "RunValues",
+    "compare",
+    "favours",
+    "from_estimates",
+    "markdown",
+    "to_json",
+]
 
 #: How many of the largest changes of a mean are kept.
 LARGEST = 10

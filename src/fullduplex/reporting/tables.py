@@ -41,7 +41,10 @@ LONG = (
     *("value", "low", "high", "n", "absent", "method"),
 )
 #: What an estimate is in JSON, in this order; ``system`` joins where it is known.
-JSON_KEYS = ("scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better", "method")
+JSON_KEYS = (
+    *("scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better"),
+    *("title", "rests_on", "method"),
+)
 _NUMBERS = ("value", "low", "high", "n")
 
 
