@@ -101,7 +101,8 @@ def open_dataset(
             expected="Full-Duplex-Bench item folders",
             do="for two-channel files give --layout, for anything else a manifest",
         )
-    _remark_on_strays(folders, items, remarks)
+    if not of_a_run:  # a run's own further files are no strays
+        _remark_on_strays(folders, items, remarks)
     sets = _sets(root, items, task, remarks)
     entries = [
         _entry(item, its_set, parts, channels, offset, remarks, of_a_run)
