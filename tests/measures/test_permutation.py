@@ -3,7 +3,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from fullduplex.measures.statistics import holm, paired
+from fullduplex.measures.statistics import holm, paired, wilson
 
 
 def _items(values: Iterable[float]) -> dict[str, float]:
@@ -67,9 +67,22 @@ def test_signs_flip_by_group() -> None:
     assert paired(a, b).p == 2 / 2**8
 
 
-def test_nothing_differs() -> None:
-    found = paired(_items([1, 0, 1]), _items([1, 0, 1]))
-    assert (found.effect, found.low, found.high, found.p) == (0.0, 0.0, 0.0, 1.0)
+def test_no_flips_is_not_called_certain() -> None:
+    found = paired(_items([1, 0, 1] * 5), _items([1, 0, 1] * 5))
+    bound = wilson(0, 15)[1]
+    assert (found.effect, found.low, found.high, found.p) == (0.0, -bound, bound, 1.0)
+    assert "Wilson 95 % on 15 items, every difference equal" in found.method
+
+
+def test_flips_in_every_item_are_not_called_certain() -> None:
+    up, down = paired(_items([0] * 9), _items([1] * 9)), paired(_items([1] * 9), _items([0] * 9))
+    assert (up.low, up.high) == (1 - 2 * wilson(0, 9)[1], 1.0)
+    assert (down.low, down.high) == (-1.0, -1 + 2 * wilson(0, 9)[1])
+
+
+def test_equal_differences_of_latencies_have_no_width_and_say_so() -> None:
+    found = paired(_items([0.25] * 30), _items([0.5] * 30))
+    assert (found.effect, found.low, found.high) == (0.25, 0.25, 0.25)
     assert "every difference equal" in found.method
 
 

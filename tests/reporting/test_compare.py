@@ -182,7 +182,7 @@ def test_markdown_shows_the_table_the_flips_and_what_has_no_pair() -> None:
     a = run({TOR: rate({"1": 1, "2": Absent("failed")})}, audio={"pause": {"1": "runs/a 1/output.wav"}})
     b = run({TOR: rate({"1": 0, "2": 1})})
     text = markdown(compare({"A": a, "B": b}))
-    assert "| pause | TOR ↓ | 1.000 | 0.000 | −1.000 | — | 1 | 1.000 | 1.000 |  | 1 × A: failed |" in text
+    assert "| pause | TOR ↓ | 1.000 | 0.000 | -1.000 | — | 1 | 1.000 | 1.000 |  | 1 × A: failed |" in text
     assert "1 flip (0 from 0 to 1, 1 from 1 to 0)" in text
     assert "[A](<runs/a%201/output.wav>)" in text
     assert "- A: failed: 2" in text

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullduplex.measures.clusters import Floats, clusters, flipped_sums, resampled_means
-from fullduplex.measures.intervals import RESAMPLES
+from fullduplex.measures.intervals import RESAMPLES, wilson
 
 #: Up to this many sign patterns are all enumerated; beyond it they are drawn.
 EXACT_UP_TO = 20_000
@@ -44,7 +44,9 @@ def paired(
     of sign patterns whose total is at least as far from 0. All patterns are enumerated
     when there are at most 20,000, else ``resamples`` are drawn and p = (1 + as far) /
     (1 + drawn), which is never 0. Groups whose difference is 0 change no total and are left out.
-    Interval: percentile bootstrap that draws groups of pairs with replacement.
+    Interval: percentile bootstrap that draws groups of pairs with replacement. Values of 0 and 1
+    that all differ alike (no flips, say) cannot be resampled into anything else: they
+    have the bounds that Wilson's interval for 0 of as many groups allows.
 
     Raises ValueError when the items differ: pairing is the caller's to decide.
     """
@@ -61,14 +63,28 @@ def paired(
     unit = "items" if found.single else "groups"
     if k == 1:
         return Paired(n, effect, None, None, p, f"{test}; one {unit[:-1]}: no interval")
+    if found.equal and {*a.values(), *b.values()} <= {0, 1}:
+        low, high = _bounds_without_spread(effect, k)
+        return Paired(n, effect, low, high, p, f"{test}; Wilson 95 % on {k} {unit}, every difference equal")
     if found.equal:
         low = high = effect
     else:
-        low, high = (
-            float(x) for x in np.quantile(resampled_means(found, resamples=resamples, seed=seed), (0.025, 0.975))
-        )
+        means = resampled_means(found, resamples=resamples, seed=seed)
+        low, high = (float(x) for x in np.quantile(means, (0.025, 0.975)))
     interval = f"paired bootstrap 95 %, {k} {unit}, {resamples} resamples, seed {seed}"
     return Paired(n, effect, low, high, p, f"{test}; {interval}" + (", every difference equal" if found.equal else ""))
+
+
+def _bounds_without_spread(effect: float, k: int) -> tuple[float, float]:
+    """Return the interval of a paired rate whose ``k`` groups all differ alike: by -1, 0 or 1.
+
+    The share of items that could differ otherwise is at most Wilson's upper bound for 0 of k,
+    and each such item moves the mean by one (from 0) or at most two (from -1 or 1).
+    """
+    _, other = wilson(0, k)
+    if effect == 0:
+        return -other, other
+    return (effect - 2 * other, effect) if effect > 0 else (effect, effect + 2 * other)
 
 
 def holm(ps: Sequence[float]) -> list[float]:

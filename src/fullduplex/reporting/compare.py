@@ -204,11 +204,12 @@ def markdown(comparison: Comparison) -> str:
     """Return the comparison as Markdown: for each later run its table, then the items behind each line."""
     first = comparison.runs[0]
     heading = markdown_text(f"{comparison.benchmark}@{comparison.variant}")
+    tested = sum(one.adjusted is not None for one in comparison.differences)
     parts = [f"# {heading}: differences from {markdown_text(first)}"]
     parts += [f"Set aside: {markdown_text(what)}: {count}." for what, count in comparison.left_out.items()]
     parts.append(
-        "Each line pairs the items that have a value in both runs. p: sign-flip permutation, two-sided; "
-        f"Holm over {len(comparison.differences)} lines. A line favours a run when its adjusted p is below "
+        "Each line pairs the items that have a value in both runs. Difference: the later run minus the first. p: sign-flip permutation, two-sided; "
+        f"Holm over the {tested} lines that have one. A line favours a run when its adjusted p is below "
         f"{SIGNIFICANT} and a direction is better."
     )
     for name in comparison.runs[1:]:
@@ -294,9 +295,7 @@ def _link(name: str, audio: str) -> str:
 
 def _signed(value: float | None, unit: str) -> str:
     text = figure(value, unit)
-    return (
-        f"+{text}" if value is not None and value > 0 else text.replace("-", "−", 1) if text.startswith("-") else text
-    )
+    return f"+{text}" if value is not None and value > 0 else text
 
 
 def _p(p: float | None) -> str:
