@@ -208,7 +208,8 @@ def markdown(comparison: Comparison) -> str:
     parts = [f"# {heading}: differences from {markdown_text(first)}"]
     parts += [f"Set aside: {markdown_text(what)}: {count}." for what, count in comparison.left_out.items()]
     parts.append(
-        "Each line pairs the items that have a value in both runs. Difference: the later run minus the first. p: sign-flip permutation, two-sided; "
+        "Each line pairs the items that have a value in both runs. "
+        "Difference: the later run minus the first. p: sign-flip permutation, two-sided; "
         f"Holm over the {tested} lines that have one. A line favours a run when its adjusted p is below "
         f"{SIGNIFICANT} and a direction is better."
     )
