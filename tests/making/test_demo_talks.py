@@ -1,5 +1,6 @@
 import json
 import pickle
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,12 @@ def read(folder: Path, name: str) -> Any:
     return json.loads((folder / name).read_text())
 
 
+def said(folder: Path) -> list[tuple[str, int, int]]:
+    """All words of the system, with their times."""
+    words = read(folder, "words.json")["tracks"]["output"]["words"]
+    return [(text, seconds(start), seconds(end)) for text, start, end, _ in words]
+
+
 def times(event: Any) -> tuple[int, int]:
     return seconds(event["timestamp"][0]), seconds(event["timestamp"][1])
 
@@ -60,8 +67,8 @@ def test_the_good_listener_answers_when_it_was_told_to(held: Path) -> None:
 
 def test_the_words_of_an_answer_begin_with_its_sound(held: Path) -> None:
     for folder in folders(held, "good-listener", "turn_taking"):
-        first = read(folder, "words.json")["chunks"][0]
-        assert abs(times(first)[0] - onsets(folder)[0][0]) < ms(60)
+        _, first, _ = said(folder)[0]
+        assert abs(first - onsets(folder)[0][0]) < ms(60)
 
 
 def test_the_good_listener_stops_and_replies_when_it_is_interrupted(held: Path) -> None:
@@ -75,11 +82,10 @@ def test_the_good_listener_stops_and_replies_when_it_is_interrupted(held: Path) 
 
 def test_the_good_listener_nods_and_does_no_more(held: Path) -> None:
     for folder in folders(held, "good-listener", "backchannel"):
-        words = read(folder, "words.json")["chunks"]
+        words = said(folder)
         ends = [times(phrase)[1] for phrase in read(folder, "script.json")["phrases"]]
         assert len(words) == 4
-        for word in words:
-            start, end = times(word)
+        for _, start, end in words:
             assert end - start < seconds(1)
             assert min(abs(start - at - ms(250)) for at in ends) < ms(30)
 
@@ -106,14 +112,24 @@ def test_the_mute_writes_digital_zeros_and_no_words(held: Path) -> None:
 def test_of_an_interruption_only_what_follows_it_is_in_output_json(held: Path) -> None:
     for folder in folders(held, "interrupter", "interruption"):
         _, end = times(read(folder, "interrupt.json")[0])
-        everything, kept = (read(folder, name)["chunks"] for name in ("words.json", "output.json"))
-        assert kept == [word for word in everything if times(word)[0] >= end]
-        assert len(kept) < len(everything)
+        kept = [(word["text"], *times(word)) for word in read(folder, "output.json")["chunks"]]
+        assert kept == [word for word in said(folder) if word[1] >= end]
+        assert len(kept) < len(said(folder))
 
 
 def test_words_say_that_they_are_the_synthesiser_s(held: Path) -> None:
     for folder in folders(held, "good-listener", ""):
-        assert read(folder, "words.json")["words_from"] == "synthesiser"
+        tracks = read(folder, "words.json")["tracks"]
+        assert tracks["output"]["from"] == "synthesiser hibari"
+        assert ("input" in tracks) == (read(folder, "script.json")["voice"]["name"] == "hibari")
+
+
+def test_words_keep_to_the_layout_of_a_run(held: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(files("fullduplex.runs").joinpath("schemas", "words.json").read_text())
+    for system in demo_systems():
+        for folder in folders(held, system, ""):
+            jsonschema.validate(read(folder, "words.json"), schema)
 
 
 def test_the_output_is_as_long_as_the_input(held: Path) -> None:

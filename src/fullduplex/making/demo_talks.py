@@ -24,6 +24,7 @@ from fullduplex.driving.keep import write_received
 from fullduplex.errors import InputError
 from fullduplex.making.demo_scripts import NODS, Lines, scripts, system_voice
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spec import digest
 from fullduplex.model.speech import Word
 from fullduplex.systems.scripted import Answer, Script, Scripted, Sound
 
@@ -97,13 +98,25 @@ def hold_one(task: TalkTask) -> Held:
 def _write(out: Path, talk: Talk, words: tuple[Word, ...]) -> None:
     audio.write(out / "output.wav", talk.system, talk.rate)
     write_received(out, talk)
-    voice = system_voice().spec.to_json()
-    write_json(out / "words.json", {"words_from": "synthesiser", "voice": voice, **_as_recognised(words)})
+    write_json(out / "words.json", _all_words(out, words))
     interrupt = out / "interrupt.json"
     if interrupt.exists():
         end = seconds(read_json(interrupt)[0]["timestamp"][1])
         words = tuple(word for word in words if word.span.start >= end)
     write_json(out / "output.json", _as_recognised(words))
+
+
+def _all_words(out: Path, words: tuple[Word, ...]) -> dict[str, Any]:
+    """Return both sides' words in a run's own layout; the user's where the user's voice places them."""
+    spec = system_voice().spec
+    rows = [[word.text, in_seconds(word.span.start), in_seconds(word.span.end), None] for word in words]
+    tracks = {"output": {"from": f"synthesiser {spec.name}", "words": rows}}
+    if (out / "input.json").exists():
+        chunks = read_json(out / "input.json")["chunks"]
+        voice = read_json(out / "script.json")["voice"]["name"]
+        rows = [[chunk["text"], *chunk["timestamp"], None] for chunk in chunks]
+        tracks["input"] = {"from": f"synthesiser {voice}", "words": rows}
+    return {"schema": 1, "spec": spec.to_json(), "digest": digest(tracks), "tracks": tracks}
 
 
 def _as_recognised(words: tuple[Word, ...]) -> dict[str, Any]:
