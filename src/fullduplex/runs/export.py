@@ -40,7 +40,7 @@ class Export:
 
     run: Run
     out: Path
-    hearing: str = ""
+    hearing: str
     gates: tuple[Gate, ...] = ()
 
     def items(self) -> Iterator[StoredItem]:

@@ -31,8 +31,10 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 OF_ESTIMATE = ("value", "low", "high", "n", "absent")
 OF_ITEMS = ("mean", "median", "max", "min")
 
-_GATE = re.compile(r"\s*([^\s<>=!]+)\s*(<=|>=|==|!=|<|>)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*", re.IGNORECASE)
-_PERCENTILE = re.compile(r"p([1-9]\d?)")
+_GATE = re.compile(
+    r"\s*([^\s<>=!]+)\s*(<=|>=|==|!=|<|>)\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*", re.IGNORECASE
+)
+_PERCENTILE = re.compile(r"p([1-9][0-9]?)")
 
 
 @dataclass(frozen=True, slots=True)

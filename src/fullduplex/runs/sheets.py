@@ -30,7 +30,7 @@ ITEMS = ("variant", "scenario", "item", "metric", "value", "absent", "why", "at"
 
 # A spreadsheet runs a cell that begins so as a formula.
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def estimate_rows(table: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -43,20 +43,17 @@ class StoredItem:
         return f"{self.set}/{self.id}"
 
 
-def items(run: Run, hearing: str = "") -> Iterator[StoredItem]:
-    """Yield the items of ``run``, one at a time.
-
-    ``hearing`` names the hearing whose speech is wanted, unless told the one that people
-    are shown. Raises :class:`InputError` on a hearing that the run does not have and on
-    a file that cannot be read.
-    """
-    wanted = hearing_of(run, hearing)
+def items(run: Run, hearing: str = SEEN) -> Iterator[StoredItem]:
+    """Yield the items of ``run`` as heard with ``hearing``, one at a time; raises as :func:`read_item`."""
     for folder in run.items():
-        yield read_item(folder, wanted)
+        yield read_item(folder, hearing)
 
 
 def hearing_of(run: Run, hearing: str = "") -> str:
-    """Return ``hearing`` if ``run`` has it; unless told, the one that people are shown, else its first."""
+    """Return ``hearing`` if ``run`` has it; unless told, the one that people are shown, else its first.
+
+    Raises :class:`InputError` that names the known ones.
+    """
     known = list(run.about.get("hearings") or ())
     if not hearing:
         return SEEN if SEEN in known or not known else str(known[0])
