@@ -78,11 +78,11 @@ def make_demo_items(out: Path, voices: Mapping[str, Voice] | None = None, seed: 
 def backchannel_distribution(item: DemoItem) -> list[float]:
     """Return how likely a nod is in each 0.2 s of a story; the sum is 1.
 
-    Made for the demo: a bell of 0.3 s around 0.3 s after each phrase's end.
+    Made for the demo: a bell of 0.2 s around 0.35 s after each phrase's end.
     """
     centres = (np.arange(max(1, item.duration // _BIN)) + 0.5) * _BIN
-    ends = np.asarray([phrase.span.end for phrase in item.phrases]) + ms(300)
-    weights = np.exp(-0.5 * ((centres[:, None] - ends) / ms(300)) ** 2).sum(axis=1) + 1e-10
+    ends = np.asarray([phrase.span.end for phrase in item.phrases]) + ms(350)
+    weights = np.exp(-0.5 * ((centres[:, None] - ends) / ms(200)) ** 2).sum(axis=1) + 1e-10
     return [float(w) for w in weights / weights.sum()]
 
 
