@@ -296,7 +296,7 @@ def test_a_system_of_the_wall_clock_is_refused_on_the_virtual_one() -> None:
 
 
 def test_on_the_wall_clock_no_frame_is_early_either() -> None:
-    system = scripted(Say(sound(ms(100)), ms(100)))
+    system = scripted(Say(sound(ms(100)), ms(100)), burst=True)
     talk = asyncio.run(drive(system, [Turn(tone(ms(100)), at(ms(50)))], length=ms(300)))
     assert talk.pacing.frames == 15 and talk.turns == (Span(ms(50), ms(150)),)
     ((start, end),) = heard(talk)

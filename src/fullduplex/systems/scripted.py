@@ -92,7 +92,8 @@ class Scripted:
 
     ``chunk`` (20-80 ms in practice) is the length of what it sends at a time. With ``burst`` a
     whole sound is sent the moment it begins, as many servers do, and what is left of it is taken
-    back by a flush; without, chunks come in real time and it stops by sending no more.
+    back by a flush; without, chunks come in real time, none ahead of it, and it stops by sending no
+    more: on the wall clock a chunk that comes late then leaves a gap, as it would from any such server.
     A sample of the user louder than ``audible`` is speech; silences shorter than ``bridge``
     belong to it, and so do not make what follows an interruption.
     """
