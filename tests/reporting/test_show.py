@@ -46,6 +46,15 @@ def test_each_fact_stands_under_its_variant_with_its_reason() -> None:
     assert "latency  0 s  clipped" in text
 
 
+def test_a_scale_is_not_taken_for_a_part_of_the_number(run: Path) -> None:
+    table = json.loads((run / "estimates.json").read_text())
+    rating = next(row for row in table["items"] if row["metric"] == "rating")
+    del rating["absent"]
+    rating["value"] = 4.0
+    (run / "estimates.json").write_text(json.dumps(table))
+    assert "  rating  4 (0-5)  " in show(run, "user_interruption/../../<b>x</b>")
+
+
 def test_only_the_items_own_facts_are_shown() -> None:
     assert show(GOLDEN, "candor_pause_handling/1").count("  tor  ") == 2
 

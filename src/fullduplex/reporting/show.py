@@ -209,7 +209,8 @@ def _fact(row: Mapping[str, Any], unit: str, item: StoredItem) -> str:
         name += f" of {printable(row['item'][len(item.id) + 1 :])}"
     value = f"absent: {printable(row.get('absent', ''))}" if row["value"] is None else f"{row['value']:.6g}"
     if row["value"] is not None and unit not in ("", "share"):
-        value += f" {unit}"
+        # A unit that is a scale (0-5) would read as part of the number.
+        value += f" ({unit})" if unit[0].isdigit() and "-" in unit else f" {unit}"
     why = f"  {printable(row['why'])}" if row.get("why") else ""
     at = f"  (listen at {row['at']:.3f} s)" if row.get("at") is not None else ""
     return f"{name}  {value}{why}{at}"
