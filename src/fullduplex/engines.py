@@ -224,16 +224,18 @@ def ray(where: str) -> Iterator[Engine]:
     address = where.removeprefix("//") if where.startswith("//") else ""
     with _quiet():
         if address:
-            where_from = "auto" if address == "auto" else f"ray://{_at(address, 'ray')}"
             try:
-                library.init(address=where_from, log_to_driver=False)
+                if address == "auto":
+                    library.init(address="auto", log_to_driver=False)
+                else:
+                    library.init(address=f"ray://{_at(address, 'ray')}")
             except (ConnectionError, ValueError) as error:
                 # Ray says with a ValueError that its client part is not installed.
-                raise PluginError(
-                    f"no Ray cluster was reached at {printable(address)}: {_first_line(error)}"
-                ) from error
+                raise PluginError(f"no Ray cluster was reached at {printable(address)}: {_last_line(error)}") from error
         else:
             library.init(
+                # Without a word Ray would join whatever cluster runs on this machine.
+                address="local",
                 num_cpus=_number_of_workers("ray", where),
                 include_dashboard=False,
                 log_to_driver=False,
@@ -263,8 +265,9 @@ def ray(where: str) -> Iterator[Engine]:
         library.shutdown()
 
 
-def _first_line(error: Exception) -> str:
-    return printable(str(error).strip().partition("\n")[0]) or type(error).__name__
+def _last_line(error: Exception) -> str:
+    # Ray puts a whole traceback of the server before what went wrong.
+    return printable(str(error).strip().rpartition("\n")[2]) or type(error).__name__
 
 
 def _ray_death(library: Any) -> type[BaseException]:
