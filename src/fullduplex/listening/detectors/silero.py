@@ -43,8 +43,8 @@ class Silero:
     right (91.8 % against 91.0 %). Ends come 90 ms late in the median, with either.
 
     ``network``: ``sequence`` takes a recording at once; ``windows`` goes one window at a
-    time, as the scripts do. Their probabilities are the same to the last bits of a float
-    (``bench/detector_speed.py`` prints the difference); only the speed differs.
+    time, as the scripts do. Their probabilities were identical on every recording
+    tried (``bench/detector_speed.py`` prints the largest difference); only the speed differs.
     ``threads`` is the processor threads that one call may use; it changes no result.
 
     Raises :class:`PluginError` where the weights are not in ``cache`` (None: ``~/.cache/fullduplex``).
@@ -94,7 +94,10 @@ class Silero:
 
     def probabilities(self, samples: Samples) -> NDArray[np.float32]:
         """Return how likely each window of 512 samples is speech; the last is filled up with zeros."""
-        frames = windows(samples)
+        return self.judge(windows(samples))
+
+    def judge(self, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the network's answer to frames as :func:`windows` makes them, in their order."""
         if not len(frames):
             return np.zeros(0, np.float32)
         return self._by_sequence(frames) if self.network == "sequence" else self._by_window(frames)

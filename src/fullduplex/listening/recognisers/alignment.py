@@ -21,7 +21,7 @@ from fullduplex.listening.recognisers.pronunciation import phones
 
 LANGUAGES = ("en", "fr")
 _FRAME = 0.01
-_ELISIONS = frozenset(["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "aujourd"])
+_ELISIONS = frozenset(["c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu"])
 
 
 class Aligner:

@@ -61,21 +61,22 @@ def around_speech(samples: Samples, *, longest: float = 28.0) -> list[tuple[int,
 
 
 def in_order(words: Iterable[Placed], duration: float) -> list[Placed]:
-    """Return words within [0, ``duration``], each starting no earlier than the one before.
+    """Return words within [0, ``duration``], each starting no earlier than the one before and ending before the next.
 
-    A word's end is not before its start. Words without a letter or digit (a lone dash or
-    dots) are left out: they are nothing that was said.
+    Words without a letter or digit (a lone dash or dots) are left out: they are nothing
+    that was said.
     """
     found: list[Placed] = []
-    earliest = 0.0
     for word in words:
         text = word.text.strip()
         if not any(character.isalnum() for character in text):
             continue
+        earliest = found[-1].start if found else 0.0
         start = round(float(min(max(word.start, earliest), duration)), 4)
         end = round(float(min(max(word.end, start), duration)), 4)
+        if found and found[-1].end > start:
+            found[-1] = found[-1]._replace(end=start)
         found.append(word._replace(text=text, start=start, end=end))
-        earliest = start
     return found
 
 

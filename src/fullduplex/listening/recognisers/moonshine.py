@@ -28,8 +28,8 @@ class Moonshine:
     """Moonshine tiny through moonshine-voice, then forced alignment of its words by PocketSphinx.
 
     About half the work of Whisper base, with more wrong words; it writes numbers as
-    numerals, which cannot be aligned and keep Moonshine's own times. Gives no
-    confidence. Raises :class:`PluginError` where moonshine-voice 0.0.73 is not
+    numerals, which cannot be aligned. A word that is not aligned has its share, by letters,
+    of the time of its line. Gives no confidence. Raises :class:`PluginError` where moonshine-voice 0.0.73 is not
     installed (later ones carry no weights) or the weights are not at hand.
     """
 
@@ -79,15 +79,13 @@ class Moonshine:
             from moonshine_voice.moonshine_api import ModelArch
             from moonshine_voice.transcriber import Transcriber
 
-            options = {"word_timestamps": "true", "identify_speakers": "false", "return_audio_data": "false"}
+            options = {"identify_speakers": "false", "return_audio_data": "false"}
             self._loaded = Transcriber(str(self._weights), ModelArch.TINY, options=options)
         return self._loaded
 
 
 def _words(line: Any, offset: float, longest: float) -> list[Placed]:
-    """Return a line's words; where it has no times of words, its time shared out by letters."""
-    if line.words:
-        return [Placed(w.word, offset + w.start, offset + w.end) for w in line.words]
+    """Return a line's words with its time shared out by letters: the model places lines, not words."""
     words = line.text.split()
     letters = sum(map(len, words))
     start, duration = line.start_time, min(line.duration, longest - line.start_time)

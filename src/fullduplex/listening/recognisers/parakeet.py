@@ -27,7 +27,10 @@ from fullduplex.providers import models, weights
 _FRAME = 0.08
 _LANGUAGES = {
     "v2": ("en",),
-    "v3": tuple(["bg", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de", "el", "hu", "it", "lv", "lt", "mt", "pl", "pt", "ro", "sk", "sl", "es", "sv", "ru", "uk"]),
+    "v3": (
+        *("bg", "hr", "cs", "da", "nl", "en", "et", "fi", "fr", "de", "el", "hu", "it"),
+        *("lv", "lt", "mt", "pl", "pt", "ro", "sk", "sl", "es", "sv", "ru", "uk"),
+    ),
 }
 _NAMES = {"v2": "nemo-parakeet-tdt-0.6b-v2", "v3": "nemo-parakeet-tdt-0.6b-v3"}
 
