@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import floor
 from typing import NamedTuple
 
 from fullduplex.errors import InputError
@@ -66,14 +67,16 @@ def in_order(words: Iterable[Placed], duration: float) -> list[Placed]:
     Words without a letter or digit (a lone dash or dots) are left out: they are nothing
     that was said.
     """
+    # Times have four digits; the last one inside the recording is found by cutting, not by rounding.
+    last = floor(duration * 10_000) / 10_000
     found: list[Placed] = []
     for word in words:
         text = word.text.strip()
         if not any(character.isalnum() for character in text):
             continue
         earliest = found[-1].start if found else 0.0
-        start = round(float(min(max(word.start, earliest), duration)), 4)
-        end = round(float(min(max(word.end, start), duration)), 4)
+        start = round(float(min(max(word.start, earliest), last)), 4)
+        end = round(float(min(max(word.end, start), last)), 4)
         if found and found[-1].end > start:
             found[-1] = found[-1]._replace(end=start)
         found.append(word._replace(text=text, start=start, end=end))
