@@ -40,7 +40,7 @@ TITLES = {
 }
 
 _OURS = Hearing("silero", Spec("silero", {"pad_ms": 0}))
-_AS_RELEASED = Spec("silero", {"pad_ms": 30, "round_to": 1})
+_AS_RELEASED = Spec("silero", {"min_silence_ms": 100, "pad_ms": 30, "round_to": 1})
 _RESAMPLED = Hearing("released", _AS_RELEASED, channels="refuse")
 _MISREAD = Hearing("released-16k", _AS_RELEASED, assume_rate=16_000, channels="refuse")
 

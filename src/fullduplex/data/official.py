@@ -71,6 +71,7 @@ JSON_FILES = (
     "latency_intervals.json",
     "general_split.json",
     "vad.json",
+    "words.json",
 )
 
 _CLEAN = ("clean_input.wav", "clean_output.wav", "clean_input.json", "clean_output.json")

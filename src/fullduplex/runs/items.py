@@ -1,0 +1,266 @@
+"""One item of a run: its files as they were given, and what was heard in them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullduplex.data import audio
+from fullduplex.data.dataset import Entry, Voice
+from fullduplex.data.fdb_folder import load_trial, read_tokens, transcript
+from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.errors import InputError
+from fullduplex.measures.events import inferred
+from fullduplex.model.items import Event, Item
+from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, seconds
+from fullduplex.model.speech import Token, Track, Word
+from fullduplex.model.trials import Trial, Verdict
+
+SCHEMA = 1
+#: The hearing that people see, and that events are inferred from.
+SEEN = "silero"
+_TRACKS = {"user": "input", "system": "output"}
+
+
+def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, Any]:
+    """Lay ``entry`` out as a Full-Duplex-Bench item folder of a run, and return its item.json.
+
+    Plain audio files are hard links to the user's own (copies across file systems): nothing
+    here ever writes into one, every writer replaces. A channel of a larger file, or
+    one that begins at an offset, is written anew. ``infer``: no item of the set has an
+    annotated event, so the user's channel may show them. A malformed file is left out and
+    named in ``faults``; without the system's words or sound the item has ``failed``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    trial, faults = _loaded(entry)
+    failed = trial.failed
+    files: dict[str, str] = {}
+    durations: dict[str, float | None] = {"user": None, "system": None}
+    for role, voice in (("user", entry.user_voice), ("system", entry.system_voice)):
+        if voice is None:
+            continue
+        try:
+            name = _place_voice(voice, folder, _TRACKS[role], entry.offset if role == "system" else 0)
+            files[role] = name
+            durations[role] = in_seconds(audio.probe(folder / name).duration)
+        except InputError as error:
+            faults.append(str(error))
+            if role == "system" and trial.system.tokens is None:
+                failed = failed or str(error)
+    for name, path in entry.files.items():
+        # The official names only: anything else could climb out of the folder.
+        if name.endswith(".json") and "/" not in name and name not in ("item.json", "speech.json", "words.json"):
+            if entry.offset and name == "output.json":
+                continue
+            _copy(path, folder / name)
+            files[name] = name
+    if entry.offset and trial.system.tokens is not None:
+        write_json(folder / "output.json", transcript(trial.system.tokens))
+        files["output.json"] = "output.json"
+    item = {
+        **blank(entry, system),
+        "files": files,
+        "events": [
+            {
+                "kind": event.kind,
+                "start": in_seconds(event.span.start),
+                "end": in_seconds(event.span.end),
+                "text": event.text,
+                "source": event.source,
+            }
+            for event in trial.events
+        ],
+        "reference": {} if failed or not trial.events else _raw_ends(entry.files),
+        "infer": infer,
+        "missing": list(trial.missing),
+        "failed": failed,
+        "faults": faults,
+        "duration": durations,
+        "offset": in_seconds(entry.offset),
+    }
+    rating = trial.verdicts.get("rating")
+    if rating is not None:
+        item["rating"] = {"value": rating.value, "reason": rating.reason}
+    write_json(folder / "item.json", item)
+    return item
+
+
+def blank(entry: Entry, system: str) -> dict[str, Any]:
+    """Return the item.json of an entry of which nothing is known but its names."""
+    return {
+        "schema": SCHEMA,
+        "id": entry.id,
+        "task": entry.task,
+        "dataset": entry.dataset,
+        "set": entry.set,
+        "system": system,
+        "group": entry.group,
+        "files": {},
+        "events": [],
+        "reference": {},
+        "infer": False,
+        "missing": [],
+        "failed": "",
+        "faults": [],
+        "duration": {"user": None, "system": None},
+        "offset": in_seconds(entry.offset),
+    }
+
+
+def _loaded(entry: Entry) -> tuple[Trial, list[str]]:
+    """Return what the readable files of ``entry`` say, and a sentence for each that is not."""
+    trial = load_trial(entry)
+    if not trial.failed:
+        return trial, []
+    core = {name: path for name, path in entry.files.items() if name == "output.json"}
+    bare = replace(entry, files=core, events=(), user_voice=None, system_voice=None)
+    if load_trial(bare).failed:
+        return trial, [trial.failed]
+    good, faults = dict(core), list[str]()
+    for name, path in entry.files.items():
+        fault = load_trial(replace(bare, files={**core, name: path})).failed
+        if fault:
+            faults.append(fault)
+        else:
+            good[name] = path
+    found = load_trial(replace(entry, files=good))
+    # Audio that cannot be opened is named again where it is laid out.
+    return replace(found, failed=""), faults
+
+
+def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] | None = None) -> Trial:
+    """Return the trial in ``folder`` as heard with ``hearing``; a missing track is None, never empty.
+
+    ``reference`` maps item ids to reference distributions.
+    """
+    item = read_json(folder / "item.json")
+    words, speech = _optional(folder / "words.json"), _optional(folder / "speech.json")
+    heard = speech.get("hearings", {}).get(hearing, {})
+    tracks = {
+        role: _track(folder, name, item, role, words, heard, f"{hearing}: {_named(heard)}")
+        for role, name in _TRACKS.items()
+    }
+    failed = item["failed"] or heard.get("failed", "")
+    events = tuple(
+        Event(e["kind"], Span(seconds(e["start"]), seconds(e["end"])), e["text"], e["source"]) for e in item["events"]
+    )
+    told: dict[str, Any] = {"task": item["task"], **item["reference"]}
+    if item["infer"] and not events:
+        events = inferred(item["task"], _user_speech(speech))
+        for event in events:
+            if event.kind == "user_end":
+                key = "turn_end_seconds" if item["task"] == "smooth_turn_taking" else "interruption_end_seconds"
+                told[key] = in_seconds(event.span.end)
+    distribution = _distribution(reference or {}, item["id"])
+    if distribution is not None:
+        told["distribution"] = distribution
+    verdicts = {}
+    if "rating" in item:
+        verdicts["rating"] = Verdict(item["rating"]["value"], reason=item["rating"]["reason"])
+    made = Item(item["id"], events=events, reference=told, group=item["group"])
+    return Trial(made, tracks["user"], tracks["system"], events, None, verdicts, tuple(item["missing"]), failed)
+
+
+def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any, speech_from: str) -> Track:
+    told, sound = words.get("tracks", {}).get(name), heard.get("tracks", {}).get(name)
+    spoken: tuple[Word, ...] | None = None
+    tokens: tuple[Token, ...] | None = None
+    words_from = ""
+    if told is not None:
+        words_from = told["from"]
+        spoken = tuple(
+            Word(text, Span(seconds(s), max(seconds(s) + 1, seconds(e))), c) for text, s, e, c in told["words"]
+        )
+        if words_from == "recorded" and (folder / f"{name}.json").is_file() and not item["failed"]:
+            tokens = read_tokens(folder / f"{name}.json")
+        else:
+            tokens = tuple(Token(text, s, e) for text, s, e, _ in told["words"])
+    segments = None if sound is None else tuple((float(s), float(e)) for s, e in sound["segments"])
+    speech = None if segments is None else Timeline(Span(seconds(s), seconds(e)) for s, e in segments if e > s)
+    length = item["duration"][role]
+    duration = None if length is None else seconds(length)
+    return Track(
+        spoken, speech, {}, tokens, segments, duration, words_from, speech_from if segments is not None else ""
+    )
+
+
+def _user_speech(speech: Any) -> Timeline | None:
+    sound = speech.get("hearings", {}).get(SEEN, {}).get("tracks", {}).get("input")
+    if sound is None:
+        return None
+    return Timeline(Span(seconds(s), seconds(e)) for s, e in sound["segments"] if e > s)
+
+
+def _named(heard: Any) -> str:
+    spec = heard.get("spec", {})
+    return " ".join(filter(None, (spec.get("name", ""), spec.get("revision", ""))))
+
+
+def _distribution(reference: Mapping[str, Any], item: str) -> Any:
+    return reference.get(item, reference.get(item.rsplit("/", 1)[-1]))
+
+
+def _optional(path: Path) -> Any:
+    return read_json(path) if path.is_file() else {}
+
+
+def _raw_ends(files: Mapping[str, Path]) -> dict[str, float]:
+    # `released` variants subtract the very floats of the file.
+    found: dict[str, float] = {}
+    for name, key, which in (
+        ("turn_taking.json", "turn_end_seconds", 0),
+        ("interrupt.json", "interruption_end_seconds", 1),
+    ):
+        if name not in files:
+            continue
+        value = read_json(files[name])
+        first = value[0] if isinstance(value, list) and value else value
+        times = first.get("timestamp", first.get("timestamps")) if isinstance(first, dict) else None
+        if isinstance(times, list) and len(times) == 2 and isinstance(times[which], int | float):
+            found[key] = float(times[which])
+    return found
+
+
+def _place_voice(voice: Voice, folder: Path, name: str, offset: int) -> str:
+    found = audio.probe(voice.path)
+    whole = voice.channel is None or found.channels == 1
+    suffix = voice.path.suffix.lower()
+    if whole and not offset and suffix in (".wav", ".flac"):
+        _link(voice.path, folder / (name + suffix))
+        return name + suffix
+    target = folder / f"{name}.wav"
+    samples, rate = audio.read(voice.path, voice.channel)
+    if offset:
+        samples = _shifted(samples, round(offset * rate / SECOND))
+    subtype = found.subtype if found.subtype in ("PCM_16", "PCM_24", "FLOAT") else "FLOAT"
+    audio.write(target, samples, rate, subtype)
+    return target.name
+
+
+def _copy(source: Path, target: Path) -> None:
+    data = source.read_bytes()
+    if target.is_file() and target.read_bytes() == data:
+        return
+    with replacing(target) as part:
+        part.write_bytes(data)
+
+
+def _shifted(samples: NDArray[np.float32], by: int) -> NDArray[np.float32]:
+    return np.concatenate([np.zeros(by, np.float32), samples]) if by >= 0 else samples[-by:]
+
+
+def _link(source: Path, target: Path) -> None:
+    if target.exists() and target.samefile(source):
+        return
+    with replacing(target) as part:
+        try:
+            os.link(source.resolve(), part)
+        except OSError:
+            shutil.copyfile(source, part)

@@ -1,0 +1,171 @@
+"""The facts of a run, in columns: one for each variant, scenario and metric."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullduplex.benchmarks.declare import Benchmark, Scenario
+from fullduplex.data.fdb_folder import read_tokens
+from fullduplex.data.files import read_json
+from fullduplex.errors import InputError
+from fullduplex.measures.metric import Estimate, Metric
+from fullduplex.measures.statistics import estimate
+from fullduplex.model.spans import in_seconds
+from fullduplex.model.trials import Absent, Fact, Trial
+from fullduplex.runs.items import read_trial
+from fullduplex.runs.run import Run
+
+
+@dataclass(slots=True)
+class Column:
+    """One metric of one scenario under one variant, over the items that have been measured."""
+
+    variant: str
+    scenario: Scenario
+    metric: Metric
+    items: array[int] = field(default_factory=lambda: array("l"))
+    numbers: array[float] = field(default_factory=lambda: array("d"))
+    at: array[float] = field(default_factory=lambda: array("d"))
+    reasons: list[str] = field(default_factory=list)
+    whys: list[str] = field(default_factory=list)
+
+    def add(self, item: int, found: Fact | Absent) -> None:
+        """Keep what was found for ``item``."""
+        self.items.append(item)
+        if isinstance(found, Fact):
+            self.numbers.append(float(found.value))
+            self.at.append(math.nan if found.at is None else in_seconds(found.at))
+            self.reasons.append("")
+            self.whys.append(found.why)
+        else:
+            self.numbers.append(math.nan)
+            self.at.append(math.nan)
+            self.reasons.append(found.reason)
+            self.whys.append(found.detail)
+
+    def absent(self) -> dict[str, int]:
+        """Return how many items have no value, by reason."""
+        return dict(sorted(Counter(filter(None, self.reasons)).items()))
+
+
+@dataclass(slots=True)
+class Measured:
+    """Every column of a run, with the names and groups of its items.
+
+    ``passed_over`` counts items of tasks that the benchmark does not have.
+    """
+
+    benchmarks: Sequence[Benchmark]
+    names: list[str] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    columns: dict[tuple[str, str, str], Column] = field(default_factory=dict)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    failed: dict[str, str] = field(default_factory=dict)
+
+    def estimates(self, variant: str, seed: int) -> Iterator[tuple[Column, Estimate]]:
+        """Yield each column of ``variant`` with its estimate, in the benchmark's order."""
+        for column in self.columns.values():
+            if column.variant != variant:
+                continue
+            numbers = np.frombuffer(column.numbers, dtype=np.float64)
+            there = ~np.isnan(numbers)
+            groups = [self.groups[i] for i, kept in zip(column.items, there, strict=True) if kept]
+            found = estimate(numbers[there], groups, column.absent(), column.metric.kind, seed)
+            yield column, found
+
+    def rows(self, variant: str) -> Iterator[dict[str, Any]]:
+        """Yield what was found for each item, in the shape of ``items`` of estimates.json."""
+        for column in self.columns.values():
+            if column.variant != variant:
+                continue
+            for i, item in enumerate(column.items):
+                row: dict[str, Any] = {
+                    "scenario": column.scenario.name,
+                    "item": self.names[item],
+                    "metric": column.metric.name,
+                    "value": None if column.reasons[i] else column.numbers[i],
+                }
+                if column.reasons[i]:
+                    row["absent"] = column.reasons[i]
+                if column.whys[i]:
+                    row["why"] = column.whys[i]
+                if not math.isnan(column.at[i]):
+                    row["at"] = column.at[i]
+                if self.groups[item]:
+                    row["group"] = self.groups[item]
+                yield row
+
+
+def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, Any] | None = None) -> Measured:
+    """Measure every item of ``run`` under each of ``benchmarks``; reads no audio.
+
+    ``reference`` maps item ids to reference distributions of backchannels.
+    """
+    made = Measured(benchmarks)
+    for folder in run.items():
+        measure_item(made, folder, reference)
+    order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
+    made.columns = {key: made.columns[key] for key in order if key in made.columns}
+    return made
+
+
+def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | None) -> None:
+    """Add what every benchmark of ``made`` finds in one item's folder."""
+    item = read_json(folder / "item.json")
+    if item["failed"]:
+        made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
+    number: dict[str, int] = {}
+    trials: dict[str, Trial] = {}
+    for benchmark in made.benchmarks:
+        scenario = _scenario(benchmark, item)
+        if scenario is None:
+            made.passed_over[item["task"]] += 1
+            continue
+        hearing = benchmark.hearing.name
+        if hearing not in trials or not scenario.needs_speech:
+            trials[hearing] = _trial(folder, hearing, reference)
+        trial = trials[hearing]
+        for name, one in ((item["id"], trial), *_further(benchmark, scenario, item, folder, trial)):
+            if name not in number:
+                number[name] = len(made.names)
+                made.names.append(name)
+                made.groups.append(item["group"])
+            for metric in scenario.metrics:
+                key = (benchmark.variant, scenario.name, metric.name)
+                if key not in made.columns:
+                    made.columns[key] = Column(benchmark.variant, scenario, metric)
+                made.columns[key].add(number[name], metric.measure(one))
+
+
+def _trial(folder: Path, hearing: str, reference: Mapping[str, Any] | None) -> Trial:
+    return read_trial(folder, hearing, reference)
+
+
+def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:
+    of_task = [scenario for scenario in benchmark.scenarios if scenario.task == item["task"]]
+    exact = next((scenario for scenario in of_task if scenario.dataset == item["dataset"]), None)
+    return exact or next((scenario for scenario in of_task if not scenario.dataset), None)
+
+
+def _further(
+    benchmark: Benchmark, scenario: Scenario, item: Mapping[str, Any], folder: Path, trial: Trial
+) -> Iterator[tuple[str, Trial]]:
+    # The released scripts take every file whose name ends in output.json for a sample.
+    if not benchmark.extra_outputs or scenario.task != "pause_handling":
+        return
+    for name in sorted(item["files"]):
+        if name.endswith("output.json") and name != "output.json":
+            try:
+                tokens = read_tokens(folder / name)
+            except InputError as error:
+                yield f"{item['id']}:{name}", replace(trial, failed=str(error))
+                continue
+            yield f"{item['id']}:{name}", replace(trial, system=replace(trial.system, tokens=tokens))

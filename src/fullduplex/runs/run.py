@@ -1,0 +1,108 @@
+"""A run on disk: what was asked, and one folder for every item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullduplex import __version__
+from fullduplex.data.files import read_json, write_json
+from fullduplex.data.names import as_file_name
+from fullduplex.errors import InputError, RunError
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A folder that holds a run; ``about`` is its run.json."""
+
+    path: Path
+    about: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: Path) -> Run:
+        """Open a finished or unfinished run; raises :class:`RunError` where there is none."""
+        if not (path / "run.json").is_file():
+            raise RunError(f"{path}: no run.json in it; give the folder that `fullduplex score --out` wrote")
+        about = read_json(path / "run.json")
+        if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
+            raise InputError(path / "run.json", found="no schema number", expected="a run.json that fullduplex wrote")
+        if about["schema"] > SCHEMA:
+            raise RunError(f"{path}: written by a newer fullduplex (schema {about['schema']}); update fullduplex")
+        return cls(path, about)
+
+    @classmethod
+    def begin(cls, path: Path, asked: Mapping[str, Any]) -> Run:
+        """Make the run folder, or go on with the one that is there if the same was asked.
+
+        Raises :class:`RunError` naming the first difference when something else was asked,
+        or when the folder holds other files.
+        """
+        about = {"schema": SCHEMA, "fullduplex": __version__, **asked}
+        if (path / "run.json").is_file():
+            there = cls.open(path)
+            for key in ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed"):
+                if _plain(there.about.get(key)) != _plain(about.get(key)):
+                    raise RunError(
+                        f"{path}: holds a run with another {key} ({_short(there.about.get(key))}, "
+                        f"now {_short(about.get(key))}); give another --out, or delete that folder"
+                    )
+            write_json(path / "run.json", about)
+            return cls(path, about)
+        if path.exists() and not path.is_dir():
+            raise RunError(f"{path}: is a file, not a folder for a run; give another --out")
+        if path.is_dir() and any(path.iterdir()):
+            raise RunError(f"{path}: holds files but no run.json; give an empty or a new folder as --out")
+        try:
+            (path / "trials").mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{path}: cannot be made ({error.strerror}); give another --out") from error
+        write_json(path / "run.json", about)
+        return cls(path, about)
+
+    @property
+    def system(self) -> str:
+        """Return the name of the system that was heard."""
+        return str(self.about.get("system") or self.path.name)
+
+    def folder(self, set_name: str, item: str) -> Path:
+        """Return the folder of an item; the name on disk stands for ``item`` whatever is in it."""
+        return self.path / "trials" / as_file_name(set_name) / as_file_name(item)
+
+    def items(self) -> Iterator[Path]:
+        """Yield the item folders that hold an item.json, in a natural order."""
+        trials = self.path / "trials"
+        if not trials.is_dir():
+            return
+        for group in sorted(p for p in trials.iterdir() if p.is_dir()):
+            for folder in sorted((p for p in group.iterdir() if p.is_dir()), key=lambda p: natural(p.name)):
+                if (folder / "item.json").is_file():
+                    yield folder
+
+
+def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a key that sorts ``2`` before ``10``."""
+    parts: list[tuple[int, int, str]] = []
+    digits = ""
+    for c in name + "\0":
+        if c.isascii() and c.isdigit():
+            digits += c
+            continue
+        if digits:
+            parts.append((0, int(digits[:18]), digits))
+            digits = ""
+        parts.append((1, 0, c))
+    return tuple(parts)
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value, sort_keys=True))
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True)
+    return text if len(text) <= 80 else text[:79] + "…"

@@ -1,0 +1,300 @@
+"""Items are heard, measured and reported: the stages, one after another, over a run on disk."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullduplex import benchmarks, plugins
+from fullduplex.benchmarks.declare import Benchmark, Hearing
+from fullduplex.data.dataset import Dataset, Entry, open_dataset
+from fullduplex.data.fdb_folder import read_reference
+from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.data.names import as_file_name
+from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
+from fullduplex.model.spec import Spec, digest
+from fullduplex.runs.items import SEEN, blank
+from fullduplex.runs.listen import ListenTask, detector, listen, recogniser
+from fullduplex.runs.measured import Measured, measure
+from fullduplex.runs.run import Run
+
+#: Told how far a stage is: its name, items done, items in all.
+Progress = Callable[[str, int, int], None]
+#: Below this many items, workers cost more than they save.
+FEW = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a scoring was asked for; everything that a run has to repeat.
+
+    ``recogniser``: a spec, ``none``, or ``auto``: Whisper where no item of a set has words.
+    ``seen``: the detector of the default hearing. ``reference``: a file of reference
+    distributions of backchannels.
+    """
+
+    benchmark: str = "fdb-1.0"
+    task: str | None = None
+    channels: Mapping[str, int] | None = None
+    offset: int = 0
+    layout: str | None = None
+    seen: str = "silero"
+    recogniser: str = "auto"
+    language: str = "en"
+    reference: Path | None = None
+    system: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A scored run: where it is, what was measured, and what failed."""
+
+    run: Run
+    measured: Measured
+    failed: Mapping[str, str]
+    remarks: tuple[str, ...] = ()
+
+
+def score(
+    path: Path,
+    out: Path,
+    asked: Asked,
+    *,
+    cache: Path,
+    engine: str = "",
+    progress: Progress | None = None,
+) -> list[Scored]:
+    """Hear and measure what is at ``path``, into ``out``: one run, or a run for each system that the layout names.
+
+    A run that is there goes on; what it holds for the same content and spec is kept. Raises
+    :class:`FullDuplexError` in one sentence where it cannot start.
+    """
+    _apart(path, out)
+    chosen = benchmarks.find(asked.benchmark)
+    reference = read_reference(asked.reference) if asked.reference else None
+    data = open_dataset(path, task=asked.task, channels=asked.channels, offset=asked.offset, layout=asked.layout)
+    hearings = _hearings(chosen, asked.seen)
+    systems = list(dict.fromkeys(entry.system for entry in data.entries))
+    made = []
+    for name in systems:
+        entries = [entry for entry in data.entries if entry.system == name]
+        place = out / as_file_name(name) if len(systems) > 1 else out
+        system = asked.system or name or path.resolve().name
+        run = Run.begin(place, _about(chosen, hearings, path, entries, asked, system))
+        remarks, failed = _hear(run, data, entries, hearings, asked, system, cache, engine, progress)
+        measured = measure(run, chosen, reference)
+        failed = {**failed, **measured.failed}
+        _keep_failures(run, failed)
+        made.append(Scored(run, measured, failed, (*data.remarks, *remarks)))
+    return made
+
+
+def measure_again(path: Path, benchmark: str = "", reference: Path | None = None) -> list[Scored]:
+    """Measure finished runs at ``path`` again, under ``benchmark`` or as they were asked; reads no audio."""
+    made = []
+    for run in runs_at(path):
+        about = run.about["benchmark"]
+        wanted = benchmark or f"{about['name']}@all"
+        chosen = [b for b in benchmarks.find(wanted) if benchmark or b.variant in about["variants"]]
+        chosen.sort(key=lambda b: about["variants"].index(b.variant) if b.variant in about["variants"] else 99)
+        told = reference or _kept_reference(run)
+        measured = measure(run, chosen, read_reference(told) if told else None)
+        made.append(Scored(run, measured, measured.failed))
+    return made
+
+
+def runs_at(path: Path) -> list[Run]:
+    """Return the run in ``path``, or the runs in its folders where it holds one for each system."""
+    if (path / "run.json").is_file():
+        return [Run.open(path)]
+    found = sorted(p.parent for p in path.glob("*/run.json")) if path.is_dir() else []
+    return [Run.open(p) for p in found] if found else [Run.open(path)]
+
+
+def _hear(
+    run: Run,
+    data: Dataset,
+    entries: Sequence[Entry],
+    hearings: tuple[Hearing, ...],
+    asked: Asked,
+    system: str,
+    cache: Path,
+    engine: str,
+    progress: Progress | None,
+) -> tuple[list[str], dict[str, str]]:
+    remarks: list[str] = []
+    words = _recogniser(entries, asked, remarks)
+    usable = _usable(hearings, entries, cache, remarks)
+    if words is not None:
+        recogniser(words, str(cache))  # missing weights stop here, in one sentence, before anything is written
+    tasks = [
+        ListenTask(str(run.path), entry, system, _infers(entry, entries), usable, words, asked.language, str(cache))
+        for entry in entries
+    ]
+    failed: dict[str, str] = {}
+    told = engine or ("here" if len(tasks) < FEW or not _can_spawn() else f"processes:{usable_cores()}")
+    done = 0
+    with open_engine(told) as opened:
+        for outcome in each(opened, listen, tasks):
+            done += 1
+            if progress is not None:
+                progress("listen", done, len(tasks))
+            key = outcome.task.entry.key
+            if outcome.error is not None:
+                failed[key] = outcome.error
+                _mark_failed(run, outcome.task.entry, outcome.error)
+            elif outcome.result.failed:
+                failed[key] = outcome.result.failed
+    return remarks, failed
+
+
+def _can_spawn() -> bool:
+    """Return whether workers can start: each imports the main module, which must then be a file, not typed in."""
+    path = getattr(sys.modules.get("__main__"), "__file__", None)
+    return path is None or Path(path).is_file()
+
+
+def _hearings(chosen: Iterable[Benchmark], seen: str) -> tuple[Hearing, ...]:
+    """Return each hearing that the benchmarks need, with the one that people see in front."""
+    made = {SEEN: Hearing(SEEN, Spec.parse(seen))}
+    for benchmark in chosen:
+        if benchmark.hearing.name != SEEN:
+            made[benchmark.hearing.name] = benchmark.hearing
+    return tuple(made.values())
+
+
+def _usable(
+    hearings: tuple[Hearing, ...], entries: Sequence[Entry], cache: Path, remarks: list[str]
+) -> tuple[Hearing, ...]:
+    """Return the hearings whose detector is at hand; one that a number needs must be."""
+    if not any(entry.user_voice or entry.system_voice for entry in entries):
+        return ()
+    needed = any(entry.task == "backchannel" or "output.json" not in entry.files for entry in entries)
+    found = []
+    for hearing in hearings:
+        try:
+            detector(hearing.detector, str(cache))
+        except PluginError as error:
+            if needed:
+                raise
+            remarks.append(f"speech was not looked for, since no number here needs it: {error}")
+            continue
+        found.append(hearing)
+    return tuple(found)
+
+
+def _recogniser(entries: Sequence[Entry], asked: Asked, remarks: list[str]) -> Spec | None:
+    if asked.recogniser in ("none", "recorded"):
+        return None
+    without = [entry for entry in entries if entry.system_voice is not None and not _has_words(entry)]
+    if asked.recogniser != "auto":
+        plugins.find("recognisers", Spec.parse(asked.recogniser).name)
+        return Spec.parse(asked.recogniser) if without else None
+    if not without:
+        return None
+    if len(without) < len(entries) and any(_has_words(entry) for entry in entries):
+        remarks.append(
+            f"{len(without)} items have audio but no words, as the released scripts would find them; "
+            "add --recogniser whisper to have their words recognised"
+        )
+        return None
+    return Spec("whisper")
+
+
+def _has_words(entry: Entry) -> bool:
+    return "output.json" in entry.files or "words.json" in entry.files
+
+
+def _infers(entry: Entry, entries: Sequence[Entry]) -> bool:
+    """Return whether nobody annotated an event in this entry's whole set, so that the user's channel may show them."""
+    names = {"pause.json", "turn_taking.json", "interrupt.json", "metadata.json"}
+    return not any(other.set == entry.set and (other.events or names & set(other.files)) for other in entries)
+
+
+def _about(
+    chosen: Sequence[Benchmark],
+    hearings: tuple[Hearing, ...],
+    path: Path,
+    entries: Sequence[Entry],
+    asked: Asked,
+    system: str,
+) -> dict[str, Any]:
+    reference = None
+    if asked.reference is not None:
+        reference = {
+            "name": asked.reference.name,
+            "path": str(asked.reference.resolve()),
+            "digest": _of(asked.reference),
+        }
+    return {
+        "benchmark": {
+            "name": chosen[0].name,
+            "version": chosen[0].version,
+            "variants": [benchmark.variant for benchmark in chosen],
+        },
+        "system": system,
+        "source": {"path": str(path), "items": len(entries), "digest": digest(sorted(entry.key for entry in entries))},
+        "hearings": {hearing.name: hearing.to_json() for hearing in hearings},
+        "recogniser": asked.recogniser,
+        "language": asked.language,
+        "seed": asked.seed,
+        "reference": reference,
+        "options": {
+            "task": asked.task,
+            "channels": dict(asked.channels) if asked.channels else None,
+            "offset": asked.offset / 1_000_000,
+            "layout": asked.layout,
+        },
+    }
+
+
+def _of(path: Path) -> str:
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _kept_reference(run: Run) -> Path | None:
+    told = run.about.get("reference")
+    if not told:
+        return None
+    path = Path(told.get("path", ""))
+    if not path.is_file() or _of(path) != told["digest"]:
+        raise RunError(
+            f"{run.path}: was scored with the reference {told['name']}, which is gone or changed; "
+            "give it with --reference"
+        )
+    return path
+
+
+def _apart(path: Path, out: Path) -> None:
+    source, target = path.resolve(), out.resolve()
+    if target == source or (source in target.parents and source.is_dir()):
+        raise InputError("--out", found=str(out), expected="a folder outside the one that is scored")
+
+
+def _mark_failed(run: Run, entry: Entry, error: str) -> None:
+    folder = run.folder(entry.set, entry.id)
+    item: dict[str, Any] = {}
+    try:
+        item = read_json(folder / "item.json")
+    except FullDuplexError:
+        folder.mkdir(parents=True, exist_ok=True)
+    base = blank(entry, run.system)
+    write_json(folder / "item.json", {**base, **item, "failed": error})
+
+
+def _keep_failures(run: Run, failed: Mapping[str, str]) -> None:
+    path = run.path / "errors.jsonl"
+    if not failed:
+        path.unlink(missing_ok=True)
+        return
+    with replacing(path) as part, part.open("w", encoding="utf-8") as file:
+        for item, error in failed.items():
+            file.write(json.dumps({"item": item, "stage": "listen", "error": error}, ensure_ascii=True) + "\n")
