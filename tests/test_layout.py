@@ -27,7 +27,7 @@ ORDER = (
     "testing",
 )
 FOR_ALL = {"errors", "once", "plugins"}
-ON_TOP = {"processes", "engines", "stages", "cli", "__init__", "__main__"}
+ON_TOP = {"processes", "engines", "stages", "publish", "demo", "door", "cli", "__init__", "__main__"}
 MODULES = sorted(SOURCE.rglob("*.py"))
 PURE = ("model", "measures")
 PURE_MAY_IMPORT = {"numpy", "fullduplex"}

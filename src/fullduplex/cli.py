@@ -1,0 +1,622 @@
+"""The commands: each a few lines over the stages. Results go to stdout, progress to stderr."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fullduplex import __version__
+from fullduplex.errors import FullDuplexError, InputError, printable
+
+if TYPE_CHECKING:
+    from fullduplex.stages import Scored
+
+CANNOT_START, USAGE, SOME_FAILED, GATE_FAILED = 1, 2, 3, 4
+_HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
+
+
+class Group(click.Group):
+    """The root command: an error becomes one sentence and an exit status, never a traceback."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run a command; see :func:`main` for the exit statuses."""
+        kwargs["standalone_mode"] = False
+        try:
+            status = super().main(*args, **kwargs)
+        except click.exceptions.Abort:
+            _say("stopped; what was done is kept, and the same command goes on from there")
+            sys.exit(130)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)
+        except KeyboardInterrupt:
+            _say("stopped; what was done is kept, and the same command goes on from there")
+            sys.exit(130)
+        except FullDuplexError as error:
+            _say(str(error))
+            sys.exit(CANNOT_START)
+        except BrokenPipeError:
+            # The reader of our output went away (`| head`): nothing is left to say.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            sys.exit(0)
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            _say(f"{where}{error.strerror or error}; what was done is kept, and the same command goes on from there")
+            sys.exit(CANNOT_START)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _say(text: str) -> None:
+    click.echo(f"fullduplex: {printable(text, 2_000)}", err=True)
+
+
+def _cache() -> Path:
+    from fullduplex.providers.weights import default_cache
+
+    return default_cache(os.environ)
+
+
+def _shown_json(value: Any) -> None:
+    click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace"))
+
+
+class _Bar:
+    """A progress bar on stderr for what lasts over two seconds; silent where nobody watches."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._stage = ""
+        self._began = 0.0
+
+    def __call__(self, stage: str, done: int, of: int) -> None:
+        from time import monotonic
+
+        if stage != self._stage:
+            self.close()
+            self._stage, self._began = stage, monotonic()
+        if self._bar is None:
+            if not sys.stderr.isatty() or monotonic() - self._began < 2:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(stage, total=of)
+        self._bar.update(self._task, completed=done, total=of)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = self._task = None
+        self._stage = ""
+
+
+@click.group(cls=Group, context_settings=_HELP)
+@click.version_option(__version__, prog_name="fullduplex")
+def main() -> None:
+    """Measure voices that listen while they speak.
+
+    `fullduplex demo` shows everything offline; `fullduplex score FOLDER --as fdb-1.0` scores recordings.
+    Shell completion: `_FULLDUPLEX_COMPLETE=bash_source fullduplex` (or zsh_source, fish_source).
+
+    Exit status: 0 done, 1 cannot start, 2 usage, 3 done but some items failed, 4 a gate failed.
+    """
+
+
+def _channels(ctx: click.Context, param: click.Parameter, value: str | None) -> Mapping[str, int] | None:
+    if value is None:
+        return None
+    found: dict[str, int] = {}
+    for pair in value.split(","):
+        voice, equals, number = pair.partition("=")
+        if voice not in ("user", "system") or not equals or not number.isdigit() or int(number) < 1:
+            raise click.BadParameter("expected user=N,system=N, each a channel counted from 1")
+        found[voice] = int(number) - 1
+    return found
+
+
+def _benchmarks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from fullduplex import plugins
+
+    names = [plugin.name for plugin in plugins.members("benchmarks")]
+    if "@" in incomplete:
+        name = incomplete.partition("@")[0]
+        names = [f"{name}@{variant}" for variant in (*plugins.find("benchmarks", name)(), "released", "all")]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _family(name: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        from fullduplex import plugins
+
+        return [plugin.name for plugin in plugins.members(name) if plugin.name.startswith(incomplete)]
+
+    return complete
+
+
+_PATH = click.Path(path_type=Path)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON on stdout.")
+_engine = click.option(
+    "--engine", default="", metavar="SPEC", shell_complete=_family("engines"),
+    help="Where work runs: here, processes:N, dask://HOST:PORT, ray://HOST:PORT. Default: this machine's cores.",
+)  # fmt: skip
+_layout_options = (
+    click.option("--task", metavar="TASK", help="The task of every item, where no folder's name tells it."),
+    click.option("--channels", callback=_channels, metavar="user=N,system=N",
+                 help="Channels of two-channel files, from 1."),
+    click.option("--offset", type=float, default=0.0, metavar="SECONDS",
+                 help="When the system's files begin on the user's clock."),
+    click.option("--layout", metavar="PATTERN", help="Where files lie, e.g. '{task}/{dataset}/{system}/{id}.flac'."),
+)  # fmt: skip
+
+
+def _options(options: Sequence[Callable[[Any], Any]]) -> Callable[[Any], Any]:
+    def wrap(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return wrap
+
+
+_listening_options = (
+    click.option("--detector", default="silero", show_default=True, shell_complete=_family("detectors"),
+                 metavar="SPEC", help="What finds speech: NAME or NAME:option=value,…"),
+    click.option("--recogniser", default="auto", show_default=True, shell_complete=_family("recognisers"),
+                 metavar="SPEC",
+                 help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet."),
+    click.option("--language", default="en", show_default=True, help="The language spoken, as a two-letter code."),
+)  # fmt: skip
+
+
+def _score_options(command: Any) -> Any:
+    options = (
+        click.option("--as", "benchmark", default="fdb-1.0", show_default=True, shell_complete=_benchmarks,
+                     metavar="BENCH[@VARIANT]", help="The benchmark; @all for every variant side by side."),
+        click.option("--out", type=_PATH, help="The run to write or to go on with. Default: ./NAME.run"),
+        *_layout_options,
+        *_listening_options,
+        click.option("--reference", type=_PATH, metavar="FILE",
+                     help="Your copy of the backchannel reference distributions (JSD needs it)."),
+        click.option("--system", default="", help="The system's name in tables. Default: the folder's."),
+        click.option("--seed", default=0, show_default=True, help="Seed of every resampling."),
+        _engine,
+        click.option("--fail-if", "gates", multiple=True, metavar="GATE",
+                     help='Exit 4 if it holds, e.g. "latency.p90 > 1.2"; may be given several times.'),
+        click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML."),
+        click.option("--page/--no-page", default=True, help="Write report.html, which plays every item."),
+        click.option("--single-file", type=int, metavar="N",
+                     help="Embed the sound of the first N items in report.html."),
+        _json,
+    )  # fmt: skip
+    return _options(options)(command)
+
+
+@main.command()
+@click.argument("folder", type=_PATH)
+@_score_options
+def score(folder: Path, **given: Any) -> int:
+    """Score recordings that exist: a Full-Duplex-Bench folder, two-channel files, or a manifest (CSV, JSONL)."""
+    return _score(folder, given)
+
+
+def _asked(given: Mapping[str, Any]) -> Any:
+    from fullduplex.model.spans import seconds
+    from fullduplex.stages import Asked
+
+    return Asked(
+        benchmark=given["benchmark"],
+        task=given["task"],
+        channels=given["channels"],
+        offset=seconds(given["offset"]),
+        layout=given["layout"],
+        seen=given["detector"],
+        recogniser=given["recogniser"],
+        language=given["language"],
+        reference=given["reference"],
+        system=given["system"],
+        seed=given["seed"],
+    )
+
+
+def _score(folder: Path, given: Mapping[str, Any]) -> int:
+    from fullduplex.publish import publish
+    from fullduplex.runs.gates import parse_gate
+    from fullduplex.stages import score
+
+    gates = [parse_gate(text) for text in given["gates"]]
+    out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
+    bar = _Bar()
+    try:
+        scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
+        embed = _first(given["single_file"])
+        rows = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
+    finally:
+        bar.close()
+    return _finish(scored, rows, out, gates, given)
+
+
+def _first(count: int | None) -> Callable[[str, str], bool] | None:
+    if count is None:
+        return None
+    left = [count]
+
+    def embed(system: str, item: str) -> bool:
+        left[0] -= 1
+        return left[0] >= 0
+
+    return embed
+
+
+def _finish(
+    scored: Sequence[Scored], rows: Mapping[str, Any], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
+) -> int:
+    from fullduplex.publish import estimates
+    from fullduplex.runs.gates import check_gates
+
+    if given["as_json"]:
+        tables = [estimates(one) for one in scored]
+        _shown_json(tables[0] if len(tables) == 1 else tables)
+    else:
+        _print_tables(scored, rows)
+        for remark in dict.fromkeys(remark for one in scored for remark in one.remarks):
+            click.echo(f"note: {printable(remark, 500)}")
+        if given.get("page", True) and (out / "report.html").is_file():
+            click.echo(f"Hear every verdict: {out / 'report.html'}")
+        click.echo(f"Tables: {out / 'report.md'}")
+    results = [result for one in scored for result in check_gates(gates, estimates(one))] if gates else []
+    for result in results:
+        if result.held:
+            _say(result.text)
+    if given.get("junit"):
+        from fullduplex.runs.export import export
+
+        export(scored[0].run.path, "junit", given["junit"], gates=[gate.text for gate in gates])
+    failed = {key: why for one in scored for key, why in one.failed.items()}
+    if failed:
+        key, why = next(iter(failed.items()))
+        _say(f"{len(failed)} items failed and are counted in the tables; the first, {key}: {why}")
+    if any(result.held for result in results):
+        return GATE_FAILED
+    return SOME_FAILED if failed else 0
+
+
+def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
+    from rich.console import Console
+
+    from fullduplex.reporting.tables import terminal
+
+    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
+    name = scored[0].run.about["benchmark"]["name"]
+    for variant, table in rows.items():
+        if table:
+            console.print(terminal(table, heading=f"{name}@{variant}"))
+    for one in scored:
+        for task, count in one.measured.passed_over.items():
+            click.echo(f"note: {count} items of {task} are not part of {name}")
+
+
+@main.command()
+@click.argument("folder", type=_PATH)
+@_score_options
+def listen(folder: Path, **given: Any) -> int:
+    """Lay items out as a run and find their words and speech; measure nothing yet."""
+    from fullduplex.stages import score
+
+    out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
+    bar = _Bar()
+    try:
+        scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
+    finally:
+        bar.close()
+    failed = {key: why for one in scored for key, why in one.failed.items()}
+    if given["as_json"]:
+        _shown_json({"run": str(out), "failed": failed})
+    else:
+        click.echo(f"heard: {out}" + (f"; {len(failed)} items failed, see errors.jsonl" if failed else ""))
+    return SOME_FAILED if failed else 0
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.option(
+    "--as", "benchmark", default="", metavar="BENCH[@VARIANT]", help="Other rules than the run was asked for."
+)
+@click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions.")
+@click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds.")
+@_json
+def measure(run: Path, benchmark: str, reference: Path | None, gates: Sequence[str], as_json: bool) -> int:
+    """Measure a run again, from what was heard; reads no audio."""
+    return _again(run, benchmark, reference, gates, as_json, page=False)
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.option("--page/--no-page", default=True, help="Write report.html too.")
+@click.option("--single-file", type=int, metavar="N", help="Embed the sound of the first N items in report.html.")
+@_json
+def report(run: Path, page: bool, single_file: int | None, as_json: bool) -> int:
+    """Write a run's tables and page again."""
+    return _again(run, "", None, (), as_json, page=page, embed=_first(single_file))
+
+
+def _again(
+    run: Path,
+    benchmark: str,
+    reference: Path | None,
+    gates: Sequence[str],
+    as_json: bool,
+    *,
+    page: bool,
+    embed: Callable[[str, str], bool] | None = None,
+) -> int:
+    from fullduplex.publish import publish
+    from fullduplex.runs.gates import parse_gate
+    from fullduplex.stages import measure_again
+
+    parsed = [parse_gate(text) for text in gates]
+    bar = _Bar()
+    try:
+        scored = measure_again(run, benchmark, reference)
+        rows = publish(scored, run, page=page, progress=bar, embed=embed)
+    finally:
+        bar.close()
+    return _finish(scored, rows, run, parsed, {"as_json": as_json, "page": page})
+
+
+@main.command()
+@click.argument("runs", type=_PATH, nargs=-1, required=True)
+@click.option("--only-common", is_flag=True, help="Compare what the runs share, and count what is set aside.")
+@click.option("--seed", default=0, show_default=True, help="Seed of every resampling.")
+@click.option("--out", type=_PATH, help="A folder for compare.md and compare.json.")
+@_json
+def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None, as_json: bool) -> int:
+    """Compare runs item by item with the first: effects, intervals, tests, and every flip with its audio."""
+    from fullduplex.publish import run_values, write_comparison
+    from fullduplex.reporting.compare import compare as compared
+    from fullduplex.reporting.compare import markdown, to_json
+    from fullduplex.stages import runs_at
+
+    opened = [run for path in runs for run in runs_at(path)]
+    names = [run.system for run in opened]
+    unique = {(name if names.count(name) == 1 else str(run.path)): run for name, run in zip(names, opened, strict=True)}
+    found = compared({name: run_values(run) for name, run in unique.items()}, seed, only_common=only_common)
+    if out is not None:
+        write_comparison(found, out)
+    if as_json:
+        _shown_json(to_json(found))
+    else:
+        click.echo(markdown(found))
+    return 0
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.argument("item")
+@_json
+def show(run: Path, item: str, as_json: bool) -> int:
+    """Show one item of a run: both voices on one clock, its events, and each verdict with its reason."""
+    from fullduplex.reporting import show as showing
+
+    if as_json:
+        from fullduplex.runs.run import Run
+        from fullduplex.runs.stored import estimates
+
+        table = estimates(Run.open(run))
+        named = item.rpartition("/")
+        rows = [
+            {"variant": part["variant"], **row}
+            for part in (table, *table.get("variants", ()))
+            for row in part["items"]
+            if row["item"] in (item, named[2]) and (not named[0] or row["scenario"] == named[0] or row["item"] == item)
+        ]
+        if not rows:
+            raise InputError(run, "item", found=item, expected="an item of the run")
+        _shown_json(rows)
+        return 0
+    width = min(160, max(60, os.get_terminal_size().columns)) if sys.stdout.isatty() else 100
+    click.echo(showing.show(run, item, width=width))
+    return 0
+
+
+@main.command()
+@click.argument("folder", type=_PATH)
+@_options(_layout_options)
+@click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions.")
+@_json
+def check(
+    folder: Path,
+    task: str | None,
+    channels: Any,
+    offset: float,
+    layout: str | None,
+    reference: Path | None,
+    as_json: bool,
+) -> int:
+    """Say what a folder holds, what is missing, what is odd, and what can be scored."""
+    from fullduplex.data.check import as_text
+    from fullduplex.data.check import check as checked
+    from fullduplex.data.dataset import open_dataset
+    from fullduplex.data.fdb_folder import read_reference
+    from fullduplex.model.spans import seconds
+
+    data = open_dataset(folder, task=task, channels=channels, offset=seconds(offset), layout=layout)
+    known = frozenset(read_reference(reference)) if reference else frozenset[str]()
+    found = checked(data, reference=known)
+    if as_json:
+        _shown_json(found.to_json())
+    else:
+        click.echo(as_text(found))
+    return SOME_FAILED if found.of("error") else 0
+
+
+@main.command("list")
+@click.argument("family", default="")
+@_json
+def list_(family: str, as_json: bool) -> int:
+    """List plug-ins: detectors, recognisers, voices, systems, benchmarks, engines."""
+    from fullduplex import plugins
+    from fullduplex.reporting.listing import list_text
+
+    if family and family not in plugins.FAMILIES:
+        raise click.BadParameter(f"expected one of {', '.join(plugins.FAMILIES)}", param_hint="FAMILY")
+    if as_json:
+        wanted = [family] if family else plugins.FAMILIES
+        _shown_json(
+            [{"family": p.family, "name": p.name, "package": p.package} for f in wanted for p in plugins.members(f)]
+        )
+        return 0
+    click.echo(list_text(family))
+    if family in ("", "benchmarks"):
+        for plugin in plugins.members("benchmarks"):
+            for variant, benchmark in plugins.find("benchmarks", plugin.name)().items():
+                click.echo(f"  {plugin.name}@{variant}: {benchmark.summary}")
+    return 0
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.option("--to", "kind", required=True, type=click.Choice(["csv", "audacity", "textgrid", "rttm", "junit"]))
+@click.option("--out", type=_PATH, help="Where to write. Default: RUN/exports/KIND")
+@_json
+def export(run: Path, kind: str, out: Path | None, as_json: bool) -> int:
+    """Write a run for another program: CSV, Audacity labels, Praat TextGrid, RTTM, JUnit."""
+    from fullduplex.runs.export import export as exported
+
+    made = exported(run, kind, out)
+    if as_json:
+        _shown_json([str(path) for path in made])
+    else:
+        click.echo(f"wrote {len(made)} files" + (f", the first {made[0]}" if made else ""))
+    return 0
+
+
+@main.command()
+@click.argument("first", type=float)
+@click.argument("second", type=float)
+@click.option(
+    "--sd", type=float, help="Plan for two means with this standard deviation of differences, in the same unit."
+)
+@click.option("--power", default=0.8, show_default=True, help="The chance of telling them apart.")
+@click.option("--alpha", default=0.05, show_default=True, help="The chance of a false alarm.")
+@click.option(
+    "--correlation", type=float, help="How verdicts on the same item go together, for pairs. Default: not at all."
+)
+@_json
+def plan(
+    first: float, second: float, sd: float | None, power: float, alpha: float, correlation: float | None, as_json: bool
+) -> int:
+    """How many items tell FIRST from SECOND: two rates, or with --sd two means."""
+    from fullduplex.measures.statistics import items_needed, items_needed_for_mean
+
+    if sd is not None:
+        found = {
+            "items_for_each_system": items_needed_for_mean(second - first, sd, power, alpha, paired=False),
+            "pairs": items_needed_for_mean(second - first, sd, power, alpha, paired=True),
+        }
+    else:
+        found = {
+            "items_for_each_system": items_needed(first, second, power, alpha),
+            "pairs": items_needed(first, second, power, alpha, paired=True, correlation=correlation),
+        }
+    if as_json:
+        _shown_json({"first": first, "second": second, "power": power, "alpha": alpha, **found})
+        return 0
+    told = f"standard deviation {sd:g}" if sd is not None else f"correlation within an item {correlation or 0:g}"
+    click.echo(f"To tell {first:g} from {second:g} with power {power:g} at alpha {alpha:g}, two-sided:")
+    click.echo(f"  {found['items_for_each_system']} items for each system, if their items differ")
+    click.echo(f"  {found['pairs']} items, if both systems answer the same ones ({told})")
+    return 0
+
+
+@main.group()
+def models() -> None:
+    """Weights of models: what there is, fetch them, check their bytes."""
+
+
+@models.command("list")
+@_json
+def models_list(as_json: bool) -> int:
+    """List every model with its role, licence, size and whether it is in the cache."""
+    from fullduplex.providers import weights
+
+    cache = _cache()
+    states = dict(weights.verify(cache))
+    rows = [
+        {"name": m.name, "role": m.role, "licence": m.licence,
+         "megabytes": round(sum(f.size for f in m.files) / 1e6, 1), "state": states.get(m.name, "missing")}
+        for m in weights.models()
+    ]  # fmt: skip
+    if as_json:
+        _shown_json(rows)
+        return 0
+    click.echo(f"{'model':<22}{'role':<14}{'licence':<16}{'MB':>7}  state ({cache})")
+    for row in rows:
+        click.echo(f"{row['name']:<22}{row['role']:<14}{row['licence']:<16}{row['megabytes']:>7}  {row['state']}")
+    return 0
+
+
+#: What the tests and the demo need, so that neither has to know names.
+SETS = {
+    "demo": ("silero-v6-sequence",),
+    "tests": ("silero-v6-sequence", "silero-v6", "whisper-base", "whisper-tiny.en", "moonshine-tiny"),
+}
+
+
+@models.command("fetch")
+@click.argument("names", nargs=-1)
+@click.option("--for", "purpose", type=click.Choice(sorted(SETS)), help="Fetch what the demo or the tests need.")
+def models_fetch(names: Sequence[str], purpose: str | None) -> int:
+    """Fetch models into the cache, each file checked by its SHA-256."""
+    from fullduplex.providers import weights
+
+    known = [model.name for model in weights.models()]
+    wanted = [*names, *(name for name in SETS.get(purpose or "", ()) if name in known)]
+    if not wanted:
+        raise click.UsageError(f"name a model ({', '.join(known)}) or give --for demo")
+    for name in wanted:
+        place = weights.fetch(name, _cache())
+        click.echo(f"{name}: {place}")
+    return 0
+
+
+@models.command("verify")
+def models_verify() -> int:
+    """Hash every byte of what is in the cache."""
+    from fullduplex.providers import weights
+
+    states = weights.verify(_cache())
+    for name, state in states:
+        click.echo(f"{name:<22}{state}")
+    return SOME_FAILED if any(state in ("wrong", "partial") for _, state in states) else 0
+
+
+@main.command()
+@click.option("--out", type=_PATH, default=Path("demo"), show_default=True, help="Where the demo's files go.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the demo's rooms and resampling.")
+@_engine
+@_json
+def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
+    """Show everything, offline: items spoken by embedded voices, three scripted systems driven, scored and heard."""
+    from fullduplex.demo import run_demo
+
+    bar = _Bar()
+    try:
+        scored, rows, comparison = run_demo(out, seed=seed, cache=_cache(), engine=engine, progress=bar)
+    finally:
+        bar.close()
+    status = _finish(scored, rows, out / "runs", (), {"as_json": as_json, "page": True})
+    if not as_json and comparison is not None:
+        flips = sum(len(d.changes) for d in comparison.differences)
+        click.echo(f"{flips} verdicts and latencies differ between systems: {out / 'runs' / 'compare.md'}")
+    return status

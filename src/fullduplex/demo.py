@@ -1,0 +1,62 @@
+"""The demo: items made, talks held, heard, scored, compared and reported, without a network."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.errors import RunError
+from fullduplex.publish import Rows, publish, run_values, write_comparison
+from fullduplex.stages import Asked, Progress, Scored, score
+
+_MARK = "made-by-fullduplex-demo"
+
+
+def run_demo(
+    out: Path, *, seed: int, cache: Path, engine: str = "", progress: Progress | None = None
+) -> tuple[list[Scored], Rows, Any]:
+    """Make the demo in ``out`` anew and return what was scored, the tables and the comparison of the systems.
+
+    ``out`` gets ``items``, ``talks/SYSTEM`` and ``runs/SYSTEM``. Raises :class:`RunError` where
+    ``out`` holds anything that a demo did not write.
+    """
+    from fullduplex.making.demo_items import REFERENCE, make_demo_items
+    from fullduplex.making.demo_talks import demo_systems, hold_one, talk_tasks
+
+    _clear(out)
+    say = progress or (lambda stage, done, of: None)
+    say("items", 0, 1)
+    items, talks = out / "items", out / "talks"
+    make_demo_items(items, seed=seed)
+    tasks = [task for system in demo_systems() for task in talk_tasks(items, system, talks / system, seed)]
+    with open_engine(engine or f"processes:{usable_cores()}") as opened:
+        for done, outcome in enumerate(each(opened, hold_one, tasks), 1):
+            if outcome.error is not None:
+                raise RunError(f"the demo's talk {outcome.task.out} could not be held: {outcome.error}")
+            say("talks", done, len(tasks))
+    scored: list[Scored] = []
+    for system in demo_systems():
+        asked = Asked(benchmark="fdb-1.0@all", reference=items / REFERENCE, system=system, seed=seed)
+        scored += score(talks / system, out / "runs" / system, asked, cache=cache, engine=engine, progress=progress)
+    publish(scored[:1], scored[0].run.path, page=False)
+    for one in scored[1:]:
+        publish([one], one.run.path, page=False)
+    from fullduplex.reporting.compare import compare
+
+    comparison = compare({one.run.system: run_values(one.run) for one in scored}, seed)
+    rows = publish(scored, out / "runs", engine=engine, progress=progress, comparison=comparison)
+    write_comparison(comparison, out / "runs")
+    return scored, rows, comparison
+
+
+def _clear(out: Path) -> None:
+    if out.exists() and not out.is_dir():
+        raise RunError(f"{out}: is a file, not a folder for the demo; give another --out")
+    if out.is_dir() and any(out.iterdir()) and not (out / _MARK).is_file():
+        raise RunError(f"{out}: holds files that are not a demo's; give another --out")
+    for name in ("items", "talks", "runs"):
+        shutil.rmtree(out / name, ignore_errors=True)
+    out.mkdir(parents=True, exist_ok=True)
+    (out / _MARK).write_text("Everything in this folder is made anew by `fullduplex demo`.\n", encoding="utf-8")

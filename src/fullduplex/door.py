@@ -1,0 +1,65 @@
+"""The Python door: ``score(folder, "fdb-1.0").to_pandas()``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullduplex.errors import PluginError
+from fullduplex.providers.weights import default_cache
+from fullduplex.publish import estimates, publish
+from fullduplex.stages import Asked, Scored
+from fullduplex.stages import score as _score
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scored runs, one for each system that the folder's layout names."""
+
+    out: Path
+    scored: tuple[Scored, ...]
+
+    def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
+        """Return what ``fullduplex score --json`` prints: one object, or a list of them for several systems."""
+        made = [estimates(one) for one in self.scored]
+        return made[0] if len(made) == 1 else made
+
+    def to_pandas(self) -> Any:
+        """Return the estimates of the leading variant as a pandas table, a row for each metric of a scenario.
+
+        Raises :class:`PluginError` where pandas is not installed.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise PluginError("to_pandas needs pandas, which is not installed; install fullduplex[pandas]") from error
+        return pd.DataFrame([row for one in self.scored for row in estimates(one)["estimates"]])
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Return the items that failed, with a sentence each."""
+        return {key: why for one in self.scored for key, why in one.failed.items()}
+
+
+def score(
+    folder: str | os.PathLike[str],
+    benchmark: str = "fdb-1.0",
+    *,
+    out: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    engine: str = "",
+    page: bool = False,
+    **asked: Any,
+) -> Scores:
+    """Score recordings that exist, as ``fullduplex score`` does; see :class:`fullduplex.stages.Asked` for options.
+
+    ``out`` defaults to ``./NAME.run``. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
+    """
+    source = Path(folder)
+    place = Path(out) if out is not None else Path(f"{source.resolve().name}.run")
+    where = Path(cache) if cache is not None else default_cache({"HOME": str(Path.home())})
+    scored = _score(source, place, Asked(benchmark=benchmark, **asked), cache=where, engine=engine)
+    publish(scored, place, page=page, engine=engine)
+    return Scores(place, tuple(scored))

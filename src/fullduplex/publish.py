@@ -1,0 +1,125 @@
+"""The last stage: what was measured, written for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.errors import RunError
+from fullduplex.reporting import alike, compare
+from fullduplex.reporting.latex import latex
+from fullduplex.reporting.report import (
+    SoundTask,
+    estimates_object,
+    report_markdown,
+    rows_of,
+    sound,
+    sound_path,
+    write_files,
+    write_html,
+)
+from fullduplex.reporting.tables import csv_text
+from fullduplex.runs.run import Run
+from fullduplex.stages import FEW, Progress, Scored
+
+#: The estimates of every run together, by variant, the leading one first.
+Rows = dict[str, list[dict[str, Any]]]
+
+
+def publish(
+    scored: Sequence[Scored],
+    out: Path,
+    *,
+    page: bool = True,
+    engine: str = "",
+    progress: Progress | None = None,
+    embed: Callable[[str, str], bool] | None = None,
+    comparison: Any = None,
+) -> Rows:
+    """Write estimates, facts, report.md, estimates.csv, estimates.tex and report.html of ``scored`` runs.
+
+    Each run has its own; where there are several, ``out`` has those that show them together.
+    """
+    variants = [benchmark.variant for benchmark in scored[0].measured.benchmarks]
+    together: Rows = {variant: [] for variant in variants}
+    for one in scored:
+        rows = {variant: rows_of(one.run, one.measured, variant) for variant in variants}
+        write_files(one.run, one.measured, rows)
+        _write_tables([one], rows, one.run.path)
+        for variant in variants:
+            together[variant] += rows[variant]
+    if len(scored) > 1:
+        _write_tables(scored, together, out)
+    if page:
+        _make_sounds(scored, engine, progress)
+        if len(scored) > 1 and comparison is None:
+            comparison = _compared(scored)
+        pairs = [(one.run, one.measured) for one in scored]
+        remarks = [remark for one in scored for remark in one.remarks]
+        write_html(pairs, together, out / "report.html", comparison=comparison, embed=embed, remarks=remarks)
+    return together
+
+
+def estimates(scored: Scored) -> dict[str, Any]:
+    """Return what estimates.json of a run holds."""
+    variants = [benchmark.variant for benchmark in scored.measured.benchmarks]
+    rows = {variant: rows_of(scored.run, scored.measured, variant) for variant in variants}
+    return estimates_object(scored.run, scored.measured, rows)
+
+
+def run_values(run: Run) -> alike.RunValues:
+    """Return what a comparison needs of a finished run: its leading variant, and where each item can be heard."""
+    path = run.path / "estimates.json"
+    if not path.is_file():
+        raise RunError(f"{run.path}: has no estimates.json; run `fullduplex measure` on it first")
+    table = read_json(path)
+    heard: dict[str, dict[str, str]] = {}
+    for folder in run.items():
+        item = read_json(folder / "item.json")
+        mixed = sound_path(run, folder)
+        own = folder / item["files"].get("system", "output.wav")
+        heard.setdefault(item["set"], {})[item["id"]] = str(mixed if mixed.is_file() else own)
+    hearing = run.about.get("hearings", {})
+    return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), audio=heard)
+
+
+def _compared(scored: Sequence[Scored]) -> Any:
+    try:
+        return compare.compare({one.run.system: run_values(one.run) for one in scored}, only_common=True)
+    except RunError:
+        return None
+
+
+def _write_tables(scored: Sequence[Scored], rows: Mapping[str, list[dict[str, Any]]], out: Path) -> None:
+    pairs = [(one.run, one.measured) for one in scored]
+    remarks = [remark for one in scored for remark in one.remarks]
+    name = scored[0].run.about["benchmark"]["name"]
+    variant, leading = next(iter(rows.items()))
+    _write(out / "report.md", report_markdown(pairs, rows, remarks))
+    _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
+    _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}"))
+
+
+def _write(path: Path, text: str) -> None:
+    with replacing(path) as part:
+        part.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _make_sounds(scored: Sequence[Scored], engine: str, progress: Progress | None) -> None:
+    tasks = [SoundTask(str(folder), str(sound_path(one.run, folder))) for one in scored for folder in one.run.items()]
+    told = engine or ("here" if len(tasks) < FEW else f"processes:{usable_cores()}")
+    with open_engine(told) as opened:
+        for done, _ in enumerate(each(opened, sound, tasks), 1):
+            # An item that cannot be heard has no sound on the page; its failure is counted where it was listened to.
+            if progress is not None:
+                progress("page", done, len(tasks))
+
+
+def write_comparison(comparison: Any, out: Path) -> None:
+    """Write compare.md and compare.json into ``out``."""
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "compare.md", compare.markdown(comparison))
+    write_json(out / "compare.json", compare.to_json(comparison))

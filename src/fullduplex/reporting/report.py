@@ -1,0 +1,379 @@
+"""What a run writes for people and programs: estimates, facts, tables and the page."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from fullduplex.benchmarks.published import published
+from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.errors import InputError
+from fullduplex.reporting.rows import estimate_row
+from fullduplex.reporting.sound import make_sound
+from fullduplex.reporting.tables import markdown, markdown_text
+from fullduplex.runs.items import SEEN, read_trial
+from fullduplex.runs.measured import Column, Measured
+from fullduplex.runs.run import Run
+
+#: One system's run with what was measured in it.
+Pair = tuple[Run, Measured]
+
+
+def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
+    """Return the estimates of one variant as table rows."""
+    seed = int(run.about.get("seed", 0))
+    return [
+        estimate_row(
+            column.scenario.name,
+            column.metric,
+            found,
+            system=run.system,
+            variant=variant,
+            scenario_title=column.scenario.title,
+        )
+        | {"kind": column.metric.kind, "metric_version": column.metric.version}
+        for column, found in measured.estimates(variant, seed)
+    ]
+
+
+def write_files(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> None:
+    """Write estimates.json and measures.parquet; ``rows`` are the estimates by variant, the leading one first."""
+    with replacing(run.path / "estimates.json") as part, part.open("w", encoding="utf-8") as file:
+        for piece in _estimates_json(run, measured, rows):
+            file.write(piece)
+    _write_facts(run.path / "measures.parquet", measured)
+
+
+def estimates_object(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Return what estimates.json holds."""
+    made: dict[str, Any] = json.loads("".join(_estimates_json(run, measured, rows)))
+    return made
+
+
+_KEYS = ("scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better", "title", "rests_on", "method")
+
+
+def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+    # Written piece by piece, so that memory does not grow with the items.
+    about = run.about["benchmark"]
+    for number, (variant, estimates) in enumerate(rows.items()):
+        yield "{" if number == 0 else (', "variants": [\n{' if number == 1 else ",\n{")
+        head = {"benchmark": about["name"], "variant": variant, "version": about["version"], "system": run.system}
+        yield json.dumps(head)[1:-1] + ',\n"estimates": [\n'
+        kept = [{key: row[key] for key in (*_KEYS, "kind", "system", "scenario_title")} for row in estimates]
+        yield ",\n".join(json.dumps(row, allow_nan=False) for row in kept)
+        yield '\n],\n"items": [\n'
+        first = True
+        for row in measured.rows(variant):
+            yield ("" if first else ",\n") + json.dumps(row, allow_nan=False)
+            first = False
+        yield "\n]"
+        yield "}" if number else ""
+    yield ("]" if len(rows) > 1 else "") + "}\n"
+
+
+def _write_facts(path: Path, measured: Measured) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = pa.dictionary(pa.int32(), pa.string())
+    schema = pa.schema(
+        [("variant", text), ("scenario", text), ("item", pa.string()), ("group", pa.string()), ("metric", text),
+         ("value", pa.float64()), ("absent", text), ("why", pa.string()), ("at", pa.float64())]
+    )  # fmt: skip
+    with replacing(path) as part, pq.ParquetWriter(part, schema) as writer:
+        for column in measured.columns.values():
+            n = len(column.items)
+            numbers = [None if reason else value for value, reason in zip(column.numbers, column.reasons, strict=True)]
+            table = {
+                "variant": [column.variant] * n,
+                "scenario": [column.scenario.name] * n,
+                "item": [measured.names[i] for i in column.items],
+                "group": [measured.groups[i] or None for i in column.items],
+                "metric": [column.metric.name] * n,
+                "value": numbers,
+                "absent": [reason or None for reason in column.reasons],
+                "why": [why or None for why in column.whys],
+                "at": [None if at != at else at for at in column.at],
+            }
+            writer.write_table(pa.table(table, schema=schema))
+
+
+def report_markdown(
+    pairs: Sequence[Pair], rows: Mapping[str, list[dict[str, Any]]], remarks: Iterable[str] = ()
+) -> str:
+    """Return the report as Markdown: a table for each variant, what moved and why, departures, failures, provenance."""
+    first = pairs[0][0]
+    name = first.about["benchmark"]["name"]
+    parts = [f"# {name}\n"]
+    shown = [one.to_row() for one in published(name)]
+    for number, (variant, table) in enumerate(rows.items()):
+        summary = next((b.summary for b in pairs[0][1].benchmarks if b.variant == variant), "")
+        heading = f"{name}@{variant}"
+        parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
+        if summary:
+            parts.append(f"{heading}: {markdown_text(summary)}.\n")
+    moves = moved(pairs, rows)
+    if moves:
+        parts.append("## What each rule moved\n")
+        for move in moves:
+            values = ", ".join(f"{v}: {'—' if x is None else f'{x:.3f}'}" for v, x in move["values"].items())
+            where = f"{move['system']}, {move['scenario']}, {move['metric']}"
+            parts.append(f"- {markdown_text(where)}: {values}. {markdown_text(move['rule'])}")
+        parts.append("")
+    parts.append("## Departures\n")
+    for departure in departures(pairs):
+        text = f"{departure['variant']}, {departure['where']}: there, {departure['theirs']}; here, {departure['ours']}"
+        parts.append(f"- {markdown_text(text)} ({markdown_text(departure['why'])})")
+    failed = {f"{run.system}: {item}": why for run, measured in pairs for item, why in measured.failed.items()}
+    if failed:
+        parts.append(f"\n## Failed items ({len(failed)})\n")
+        parts += [f"- {markdown_text(item)}: {markdown_text(why)}" for item, why in list(failed.items())[:200]]
+    told = list(dict.fromkeys(remarks))
+    if told:
+        parts.append("\n## Remarks\n")
+        parts += [f"- {markdown_text(remark)}" for remark in told]
+    parts.append("\n## How it was made\n")
+    for run, _ in pairs:
+        about = run.about
+        heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
+        parts.append(
+            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {about.get('recogniser')}, "
+            f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
+        )
+    return "\n".join(parts) + "\n"
+
+
+def _spec(value: Mapping[str, Any]) -> str:
+    options = ", ".join(f"{key}={option}" for key, option in value.get("options", {}).items())
+    return f"{value['name']} ({options})" if options else str(value["name"])
+
+
+def departures(pairs: Sequence[Pair]) -> list[dict[str, str]]:
+    """Return every listed departure of the variants that were measured."""
+    return [
+        {"variant": b.variant, "where": d.where, "theirs": d.theirs, "ours": d.ours, "why": d.why}
+        for b in pairs[0][1].benchmarks
+        for d in b.departures
+    ]
+
+
+def moved(pairs: Sequence[Pair], rows: Mapping[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """Return the numbers that differ between variants, and which rule moved how many items.
+
+    Item by item: the reason that the other variant gives for its verdict (up to its colon)
+    names the rule, and is counted where the two verdicts differ.
+    """
+    made: list[dict[str, Any]] = []
+    variants = list(rows)
+    if len(variants) < 2:
+        return made
+    values: dict[tuple[str, str, str], dict[str, float | None]] = defaultdict(dict)
+    for variant, table in rows.items():
+        for row in table:
+            values[row["system"], row["scenario"], row["metric"]][variant] = row["value"]
+    for run, measured in pairs:
+        for (variant, scenario, metric), base in measured.columns.items():
+            if variant != variants[0]:
+                continue
+            told = []
+            for other in variants[1:]:
+                column = measured.columns.get((other, scenario, metric))
+                causes = _causes(base, column) if column is not None else Counter[str]()
+                if causes:
+                    counts = ", ".join(f"{n} × {why}" for why, n in causes.most_common(6))
+                    told.append(f"{variants[0]} → {other}: {counts}")
+            if told:
+                key = (run.system, scenario, metric)
+                made.append(
+                    {"system": key[0], "scenario": scenario, "metric": metric, "values": values[key],
+                     "rule": "; ".join(told)}
+                )  # fmt: skip
+    return made
+
+
+def _causes(base: Column, other: Column) -> Counter[str]:
+    where = {item: i for i, item in enumerate(other.items)}
+    found: Counter[str] = Counter()
+    for i, item in enumerate(base.items):
+        j = where.get(item)
+        if j is None:
+            continue
+        same = base.reasons[i] == other.reasons[j] and (
+            bool(base.reasons[i]) or abs(base.numbers[i] - other.numbers[j]) < 1e-9
+        )
+        if not same:
+            why = other.reasons[j] or other.whys[j].partition(":")[0]
+            found[why or "another value"] += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SoundTask:
+    """One item whose stereo file the page needs."""
+
+    folder: str
+    out: str
+
+
+def sound(task: SoundTask) -> dict[str, Any]:
+    """Make an item's stereo file and its waveform, unless both are there and newer than the item."""
+    folder, out = Path(task.folder), Path(task.out)
+    kept = out.with_suffix(".json")
+    if kept.is_file() and out.is_file() and out.stat().st_mtime_ns >= (folder / "item.json").stat().st_mtime_ns:
+        found: dict[str, Any] = read_json(kept)
+        return found
+    item = read_json(folder / "item.json")
+    sides = [(folder / item["files"][role], None) if role in item["files"] else None for role in ("user", "system")]
+    if not any(sides):
+        return {}
+    out.parent.mkdir(parents=True, exist_ok=True)
+    made = make_sound(sides[0], sides[1], 0, out)
+    write_json(kept, made)
+    return made
+
+
+def sound_path(run: Run, folder: Path) -> Path:
+    """Return where the stereo file of an item folder lies in its run."""
+    return run.path / "audio" / folder.parent.name / f"{folder.name}.flac"
+
+
+def write_html(
+    pairs: Sequence[Pair],
+    rows: Mapping[str, list[dict[str, Any]]],
+    out: Path,
+    *,
+    title: str = "",
+    comparison: Any = None,
+    embed: Callable[[str, str], bool] | None = None,
+    remarks: Iterable[str] = (),
+) -> None:
+    """Write the page one can hear. Each item's stereo file must have been made (see :func:`sound`).
+
+    ``embed`` says of a system and an item whether its sound goes into the page itself.
+    """
+    from fullduplex.reporting.page import PageData, write_page
+
+    first = pairs[0][0]
+    name = first.about["benchmark"]["name"]
+    data = PageData(
+        title=title or f"{name}: {', '.join(run.system for run, _ in pairs)}",
+        benchmark=name,
+        variants=list(rows),
+        systems=[run.system for run, _ in pairs],
+        estimates=[row for table in rows.values() for row in table],
+        published=[one.to_row() for one in published(name)],
+        departures=departures(pairs),
+        moved=moved(pairs, rows),
+        flips=_flips(comparison),
+        comparisons=_comparisons(comparison),
+        about={
+            "fullduplex": first.about["fullduplex"],
+            "remarks": list(dict.fromkeys(remarks)),
+            "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
+        },
+    )
+    embedded: dict[str, Path] = {}
+    if embed is not None:
+        for run, _ in pairs:
+            for folder in run.items():
+                item = read_json(folder / "item.json")
+                path = sound_path(run, folder)
+                if embed(run.system, item["id"]) and path.is_file():
+                    embedded[f"{run.system}/{item['set']}/{item['id']}"] = path
+    write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
+
+
+_SHOWN = ("system", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
+
+
+def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
+    from fullduplex.reporting.page import PageItem
+
+    for run, measured in pairs:
+        facts = _facts_by_item(measured)
+        for folder in run.items():
+            item = read_json(folder / "item.json")
+            path = sound_path(run, folder)
+            waves = read_json(path.with_suffix(".json")) if path.with_suffix(".json").is_file() else {}
+            try:
+                trial = read_trial(folder, SEEN)
+            except InputError:
+                continue
+            tracks = {}
+            for role, track in (("user", trial.user), ("system", trial.system)):
+                tracks[role] = {
+                    "words": [[w.text, w.span.start / 1e6, w.span.end / 1e6] for w in track.words or ()],
+                    "speech": [[s.start / 1e6, s.end / 1e6] for s in track.speech or ()],
+                    "words_from": track.words_from,
+                    "speech_from": track.speech_from,
+                    "peaks": waves.get("peaks", {}).get(role, ""),
+                }
+            events = [
+                {
+                    "kind": e.kind,
+                    "start": e.span.start / 1e6,
+                    "end": e.span.end / 1e6,
+                    "text": e.text,
+                    "source": e.source,
+                }
+                for e in trial.events
+            ]
+            ends = [t.duration or 0 for t in (trial.user, trial.system)]
+            last = [w.span.end for t in (trial.user, trial.system) for w in t.words or ()]
+            yield PageItem(
+                system=run.system,
+                scenario=item["set"],
+                task=item["task"],
+                item=item["id"],
+                audio=quote(os.path.relpath(path, base), safe="/") if path.is_file() else None,
+                duration=waves.get("duration") or max([*ends, *last, 1]) / 1e6,
+                tracks=tracks,
+                events=events,
+                facts=facts.get((item["set"], item["id"]), []),
+            )
+
+
+def _facts_by_item(measured: Measured) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for column in measured.columns.values():
+        for i, item in enumerate(column.items):
+            absent = column.reasons[i]
+            found[column.scenario.name, measured.names[item]].append(
+                {
+                    "variant": column.variant,
+                    "metric": column.metric.name,
+                    "value": None if absent else column.numbers[i],
+                    "absent": absent,
+                    "why": column.whys[i],
+                    "at": None if column.at[i] != column.at[i] else column.at[i],
+                    "unit": column.metric.unit,
+                }
+            )
+    return found
+
+
+def _flips(comparison: Any) -> list[dict[str, Any]]:
+    if comparison is None:
+        return []
+    return [
+        {"scenario": d.scenario, "metric": d.metric, "item": c.item, "values": {d.a: c.a, d.b: c.b}}
+        for d in comparison.differences
+        for c in d.changes
+    ]
+
+
+def _comparisons(comparison: Any) -> list[dict[str, Any]]:
+    if comparison is None:
+        return []
+    return [
+        {"scenario": d.scenario, "metric": d.metric, "a": d.a, "b": d.b, "n": d.paired.n, "effect": d.paired.effect,
+         "low": d.paired.low, "high": d.paired.high, "p": d.paired.p, "p_holm": d.adjusted}
+        for d in comparison.differences
+    ]  # fmt: skip
