@@ -1,0 +1,6 @@
+"""``python -m fullduplex`` is the command."""
+
+from fullduplex.cli import main
+
+if __name__ == "__main__":
+    main()
