@@ -192,13 +192,13 @@ def test_a_bad_event_file_does_not_touch_a_number_that_never_reads_it(tmp_path: 
     assert table["estimates"][0]["n"] == 2
 
 
-@pytest.mark.parametrize("name", ["..%2F..%2Fx", "<script>alert(1)</script>".replace("/", "%2F"), "a\nb", "-rf", "ünï"])
+@pytest.mark.parametrize("name", ["x%2F..%2F..%2Fy", "<script>alert(1)<%2Fscript>", "a\nb", "-rf", "ünï"])
 def test_a_hostile_name_stays_inside_the_run(name: str, tmp_path: Path) -> None:
     data = tmp_path / "data"
     item(data / "candor_pause_handling" / name, words=GOOD)
     table = scored(data, "--out", tmp_path / "run")
     assert [row["item"] for row in table["items"]] == [name]
-    kept = [p for p in (tmp_path / "run/trials").rglob("item.json")]
+    kept = list((tmp_path / "run/trials").rglob("item.json"))
     assert len(kept) == 1
     assert {p.name for p in tmp_path.iterdir()} == {"data", "run"}
 

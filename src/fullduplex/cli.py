@@ -276,7 +276,7 @@ def _finish(
         click.echo(f"Tables: {out / 'report.md'}")
     results = [result for one in scored for result in check_gates(gates, estimates(one))] if gates else []
     for result in results:
-        if result.held:
+        if not result.held:
             _say(result.text)
     if given.get("junit"):
         from fullduplex.runs.export import export
@@ -286,7 +286,7 @@ def _finish(
     if failed:
         key, why = next(iter(failed.items()))
         _say(f"{len(failed)} items failed and are counted in the tables; the first, {key}: {why}")
-    if any(result.held for result in results):
+    if not all(result.held for result in results):
         return GATE_FAILED
     return SOME_FAILED if failed else 0
 

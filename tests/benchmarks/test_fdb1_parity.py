@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fullduplex.data.fdb_folder import read_rating, read_tokens
 
 from fullduplex.benchmarks import find
 from fullduplex.benchmarks.declare import Benchmark
+from fullduplex.data.fdb_folder import read_rating, read_tokens
 from fullduplex.errors import InputError
 from fullduplex.model.items import Item
 from fullduplex.model.spans import seconds

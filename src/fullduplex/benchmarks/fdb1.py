@@ -100,8 +100,6 @@ def variants() -> Mapping[str, Benchmark]:
     return {benchmark.variant: benchmark for benchmark in made}
 
 
-
-
 def _released(counting: released.Counting) -> Rules:
     return Rules(
         pause_tor=partial(released.takeover, open_end_is_start=True),
