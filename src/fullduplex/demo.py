@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import RunError
 from fullduplex.publish import Rows, publish, run_values, write_comparison
+from fullduplex.reporting.compare import compare
 from fullduplex.stages import Asked, Progress, Scored, score
 
 _MARK = "made-by-fullduplex-demo"
@@ -39,11 +41,11 @@ def run_demo(
     scored: list[Scored] = []
     for system in demo_systems():
         asked = Asked(benchmark="fdb-1.0@all", reference=items / REFERENCE, system=system, seed=seed)
-        scored += score(talks / system, out / "runs" / system, asked, cache=cache, engine=engine, progress=progress)
-    publish(scored[:1], scored[0].run.path, page=False)
-    for one in scored[1:]:
+        found = score(talks / system, out / "runs" / system, asked, cache=cache, engine=engine, progress=progress)
+        # What the demo's talks keep beside the official files is no news to anyone who reads its report.
+        scored += [replace(one, remarks=()) for one in found]
+    for one in scored:
         publish([one], one.run.path, page=False)
-    from fullduplex.reporting.compare import compare
 
     comparison = compare({one.run.system: run_values(one.run) for one in scored}, seed)
     rows = publish(scored, out / "runs", engine=engine, progress=progress, comparison=comparison)

@@ -1,0 +1,215 @@
+"""The page one can hear: one HTML file that opens from disk and needs no network.
+
+A page on disk cannot fetch, so everything is in it but the sound, which it plays
+from one stereo file an item. What others wrote (names, words, reasons) reaches it
+in two ways only: escaped by the template, or as JSON in an inert element, shown as
+text. Each item's details are an element of their own, read when the item is opened.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import json
+import shutil
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from fullduplex.data import audio
+from fullduplex.data.files import replacing
+from fullduplex.errors import InputError
+
+_SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "main.js")
+_CUT = "<!--items-->"
+#: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
+_OPUS_RATE = 24_000
+
+
+@dataclass(frozen=True, slots=True)
+class PageItem:
+    """One item as one system answered it, for the page. Times are decimal seconds.
+
+    ``audio``: the stereo file's address relative to the page, percent-encoded, or None.
+    ``tracks``: for ``user`` and ``system`` an object with ``words`` ([text, start, end], a
+    time may be None), ``speech`` ([start, end]), ``words_from``, ``speech_from`` and ``peaks``
+    (as :func:`fullduplex.reporting.sound.peaks`). ``events``: ``kind``, ``start``, ``end``, ``text``,
+    ``source``. ``facts``: ``variant``, ``metric``, ``value`` (or None), ``absent``, ``why``, ``at`` (or
+    None), ``unit``.
+    """
+
+    system: str
+    scenario: str
+    task: str
+    item: str
+    audio: str | None
+    duration: float
+    tracks: Mapping[str, Mapping[str, Any]]
+    events: Sequence[Mapping[str, Any]]
+    facts: Sequence[Mapping[str, Any]]
+
+    @property
+    def key(self) -> str:
+        """Return ``system/scenario/item``, by which ``embed`` names an item."""
+        return f"{self.system}/{self.scenario}/{self.item}"
+
+
+@dataclass(frozen=True, slots=True)
+class PageData:
+    """What the page shows above its items.
+
+    ``variants`` and ``systems``: names, the leading one first. ``estimates``: rows as in
+    :mod:`fullduplex.reporting.rows`. ``published``: ``system``, ``source``, ``variant``, ``scenario``,
+    ``metric``, ``value``; from papers, in a table of their own. ``departures``: ``variant``, ``where``,
+    ``theirs``, ``ours``, ``why``. ``moved``: ``system``, ``scenario``, ``metric``, ``values`` (by variant),
+    ``rule``. ``flips``: ``scenario``, ``metric``, ``item``, ``values`` (by system). ``comparisons``:
+    ``scenario``, ``metric``, ``a``, ``b``, ``n``, ``effect``, ``low``, ``high``, ``p``, ``p_holm``. ``about``:
+    where it comes from; ``remarks``, if it has any, are shown first.
+    """
+
+    title: str
+    benchmark: str
+    variants: Sequence[str]
+    systems: Sequence[str]
+    estimates: Sequence[Mapping[str, Any]] = ()
+    published: Sequence[Mapping[str, Any]] = ()
+    departures: Sequence[Mapping[str, str]] = ()
+    moved: Sequence[Mapping[str, Any]] = ()
+    flips: Sequence[Mapping[str, Any]] = ()
+    comparisons: Sequence[Mapping[str, Any]] = ()
+    about: Mapping[str, Any] | None = None
+
+
+def write_page(
+    out: Path, data: PageData, items: Iterable[PageItem], *, embed: Mapping[str, Path] | None = None
+) -> None:
+    """Write the page as ``out``, whole or not at all; ``items`` is read once, and none is kept.
+
+    ``embed`` names, by :attr:`PageItem.key`, stereo files whose sound goes into the page
+    itself, as Ogg/Opus: such an item plays wherever the page is sent.
+    Raises :class:`InputError` where an item's audio address is not relative or a file of
+    ``embed`` cannot be read, and ValueError on NaN or infinity.
+    """
+    embed = embed or {}
+    index = _Index()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as details:
+        for number, item in enumerate(items):
+            if item.audio is not None and not _is_relative(item.audio):
+                raise InputError(
+                    out, f"audio of {item.key}", found=item.audio, expected="an address relative to the page"
+                )
+            index.add(item, embedded=item.key in embed)
+            record = {
+                key: value for key, value in asdict(item).items() if key in ("tracks", "events", "facts", "audio")
+            }
+            _inert(details, f"item-{number}", record)
+            if item.key in embed:
+                _inert(details, f"sound-{number}", _as_opus(embed[item.key]))
+        head, _, tail = _rendered(data, index).partition(_CUT)
+        details.seek(0)
+        with replacing(out) as part, part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(head)
+            shutil.copyfileobj(details, file, 1 << 20)
+            file.write(tail)
+
+
+class _Index:
+    """What the list, the filters and the distributions need of every item: small enough to keep."""
+
+    def __init__(self) -> None:
+        self.columns: dict[tuple[str, str], int] = {}
+        self.units: dict[str, str] = {}
+        self.rows: list[list[Any]] = []
+
+    def add(self, item: PageItem, *, embedded: bool) -> None:
+        facts: list[Any] = []
+        for fact in item.facts:
+            column = self.columns.setdefault((fact["variant"], fact["metric"]), len(self.columns))
+            self.units.setdefault(fact["metric"], fact.get("unit") or "")
+            value = fact.get("value")
+            # A number is a value, a text the reason for none.
+            facts += column, (fact.get("absent") or "not measured") if value is None else round(value, 6)
+        sound = 2 if embedded else 0 if item.audio is None else 1
+        self.rows.append([item.system, item.scenario, item.task, item.item, round(item.duration, 3), sound, facts])
+
+
+def _rendered(data: PageData, index: _Index) -> str:
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    from fullduplex.reporting.page import tables
+
+    style = _asset("page.css")
+    # One strict function scope: the parts see each other, the page does not see them.
+    script = '"use strict";(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters.update(figure=tables.figure, count=tables.count)
+    shown = {
+        "variants": list(data.variants),
+        "systems": list(data.systems),
+        "metrics": tables.metrics(data, index.units),
+        "scenarios": tables.scenario_titles(data),
+        "flips": [[flip["scenario"], flip["item"], flip["metric"]] for flip in data.flips],
+        "columns": [list(column) for column in index.columns],
+        "items": index.rows,
+    }
+    return environment.from_string(_asset("page.html")).render(
+        data=data,
+        about=data.about or {},
+        items=len(index.rows),
+        panels=tables.panels(data),
+        beside=tables.beside(data),
+        published=tables.published(data),
+        flips=tables.flips(data),
+        index=Markup(_json(shown)),
+        style=Markup(style),
+        script=Markup(script),
+        policy=_policy(style, script),
+        cut=Markup(_CUT),
+    )
+
+
+def _policy(style: str, script: str) -> str:
+    """Return a content security policy: our own script and style, sound beside the page, nothing else."""
+    hashes = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script))
+    return (
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; media-src 'self' file: data: blob:; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    ).format(*hashes)
+
+
+def _asset(name: str) -> str:
+    return files("fullduplex.reporting.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _json(value: Any) -> str:
+    # All ASCII, and no character that could end or open an element: inert wherever it stands.
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _inert(file: IO[str], name: str, value: Any) -> None:
+    file.write(f'<script type="application/json" id="{name}">{_json(value)}</script>\n')
+
+
+def _is_relative(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    return bool(address) and address.isprintable() and not (parts.scheme or parts.netloc or address[0] in "/\\")
+
+
+def _as_opus(path: Path) -> str:
+    """Return a sound file as a ``data:`` address, coded as Ogg/Opus."""
+    import soundfile
+
+    samples, rate = audio.read_all(path)
+    coded = io.BytesIO()
+    soundfile.write(coded, audio.resample(samples, rate, _OPUS_RATE), _OPUS_RATE, format="OGG", subtype="OPUS")
+    return "data:audio/ogg;codecs=opus;base64," + base64.b64encode(coded.getvalue()).decode("ascii")

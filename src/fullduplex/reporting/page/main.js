@@ -1,0 +1,178 @@
+// The page: which variant is shown, which item is open, and the keys.
+
+const state = { variant: known.variants[0] ?? "", item: null };
+let view = null; // the open item's timeline and sound
+
+const linkTo = (item) => `#${keyOf(item)}`;
+const verdictTable = (details, seek) => {
+  const by = new Map();
+  for (const fact of details.facts) {
+    if (!by.has(fact.metric)) by.set(fact.metric, []);
+    by.get(fact.metric).push(fact);
+  }
+  if (!by.size) return make("p", { class: "empty" }, "Nothing was measured on this item.");
+  const rows = [];
+  for (const [metric, facts] of by) {
+    const shown = new Set(facts.map((fact) => (fact.value === null ? fact.absent : figure(fact.value, fact.unit))));
+    facts.forEach((fact, i) => {
+      const absent = fact.value === null;
+      rows.push(make("tr", { class: fact.variant === state.variant ? "chosen" : "", "data-variant": fact.variant },
+        i ? null : make("th", { scope: "rowgroup", class: "metric", rowspan: facts.length }, titleOf(metric), shown.size > 1 ? [" ", make("span", { class: "tag" }, "variants differ")] : null),
+        make("th", { scope: "row" }, fact.variant),
+        make("td", { class: "number" }, absent ? make("span", { class: "small" }, "absent") : make("strong", {}, told(metric, fact.value))),
+        make("td", {}, fact.at === null || fact.at === undefined ? "" : make("button", { type: "button", onclick: () => seek(fact.at), "aria-label": `Go to ${figure(fact.at)} seconds` }, `${figure(fact.at)} s`)),
+        make("td", { class: "why" }, [absent ? fact.absent : "", fact.why].filter(Boolean).join(": "))));
+    });
+  }
+  const heads = ["Metric", "Variant", "Value", "At", "Why"].map((head, i) => make("th", { scope: "col", class: i === 2 ? "number" : "" }, head));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Verdicts" },
+    make("table", { class: "facts" }, make("caption", {}, "Verdicts under each variant, and why"), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
+};
+
+const transcript = (name, label, track, seek) => {
+  const from = [track.words_from && `words: ${track.words_from}`, track.speech_from && `speech: ${track.speech_from}`].filter(Boolean).join(" · ");
+  const words = track.words.map(([text, start]) => typeof start === "number"
+    ? make("span", { class: "word", onclick: () => seek(start) }, text)
+    : make("span", { class: "word untimed", title: "without a time" }, text));
+  const body = words.length ? words.flatMap((word) => [word, " "]) : [make("span", { class: "small" }, "No words.")];
+  return { words, box: make("div", { class: `voice ${name}` }, make("h4", {}, label, " ", make("span", { class: "small" }, from)), make("p", {}, body)) };
+};
+
+const legend = (timeline, events) => {
+  const total = timeline.overlaps.reduce((sum, [start, end]) => sum + end - start, 0);
+  const entry = (shade, text) => {
+    const patch = make("i");
+    patch.style.background = `var(--${shade})`;
+    return make("span", {}, patch, text);
+  };
+  return make("div", { class: "legend" },
+    entry("user", "user"), entry("system", "system"),
+    entry("overlap", timeline.overlaps.length ? `both at once: ${figure(total)} s` : "both at once: never"),
+    entry("event", events.length ? `events: ${events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")).join(", ")}` : "no event annotated"));
+};
+
+const openItem = async (item, scroll = false) => {
+  state.item = item;
+  list.goTo(item);
+  if (location.hash !== linkTo(item)) history.replaceState(null, "", linkTo(item));
+  const details = await detailsOf(item);
+  if (state.item !== item) return;
+  const before = view;
+  before?.sound.end();
+  before?.timeline.end();
+
+  const stage = make("div", { class: "stage", role: "slider", tabindex: 0, "aria-label": "Timeline: place in the recording" });
+  const clockBox = make("span", { class: "clock" });
+  const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
+  const play = make("button", { type: "button", class: "play", disabled: !details.source, onclick: () => view.sound.toggle() }, "▶ Play");
+  let words = [];
+  const moved = (time, playing) => {
+    timeline?.place(time, playing);
+    clockBox.textContent = `${clock(time)} / ${clock(length)}`;
+    for (const { word, start, end } of words) word.classList.toggle("now", start <= time && time < end);
+  };
+  let timeline = null, length = item.duration;
+  const sound = makeSound(details.source, item.duration, {
+    moved,
+    changed: (playing) => { play.textContent = playing ? "❚❚ Pause" : "▶ Play"; play.setAttribute("aria-pressed", String(playing)); },
+    trouble: (text) => { trouble.textContent = text; trouble.hidden = false; },
+  });
+  const marks = (variant) => details.facts
+    .filter((fact) => fact.variant === variant && typeof fact.at === "number")
+    .map((fact) => ({ at: fact.at, text: `${titleOf(fact.metric)} ${fact.value === null ? fact.absent : told(fact.metric, fact.value)}` }));
+  const seek = (time) => sound.seek(time);
+  const rate = make("select", { "aria-label": "Speed", onchange: () => sound.rate(Number(rate.value)) },
+    [0.5, 0.75, 1, 1.25, 1.5, 2].map((value) => make("option", { value, selected: value === 1 }, `${value}×`)));
+  const sides = [["both", "Both"], ["user", "User"], ["system", "System"]].map(([side, text]) => make("button", {
+    type: "button", "aria-pressed": String(side === "both"), disabled: !sound.apart && side !== "both",
+    onclick: (event) => {
+      sound.solo(side);
+      for (const one of sides) one.setAttribute("aria-pressed", String(one === event.currentTarget));
+    },
+  }, text));
+  const alone = make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides);
+  if (!sound.apart) alone.title = "A page on disk can play one side alone only where the sound is in the page (--single-file) or the folder is served";
+  const zoom = make("span", { class: "group", role: "group", "aria-label": "Zoom" },
+    make("button", { type: "button", "aria-label": "Zoom out", onclick: () => timeline.zoomBy(1 / 1.6) }, "−"),
+    make("button", { type: "button", "aria-label": "Zoom in", onclick: () => timeline.zoomBy(1.6) }, "+"),
+    make("button", { type: "button", "aria-label": "The whole recording", onclick: () => timeline.zoomBy(0) }, "Fit"));
+  const files = details.audio
+    ? [make("a", { href: details.audio, target: "_blank", rel: "noopener" }, "sound file"), make("a", { href: `${details.audio.replace(/[^/]*$/, "")}` || "./", target: "_blank", rel: "noopener" }, "folder")]
+    : [];
+
+  byId("item").replaceChildren(
+    make("div", { class: "top" }, make("h3", {}, item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, "link to this item"), files)),
+    make("p", { class: "sub" }, [scenarioTitle(item.scenario), item.task, item.system].filter((text, i, all) => text && all.indexOf(text) === i).join(" · ")),
+    make("div", { class: "controls" }, play, clockBox, rate, alone, make("span", { class: "gap" }), zoom),
+    details.source ? "" : make("p", { class: "small" }, "No sound is at hand for this item; the timeline shows what was measured."),
+    trouble, stage);
+  timeline = makeTimeline(stage, item, details, marks, seek);
+  length = timeline.length;
+  view = { timeline, sound, stage };
+  const user = transcript("user", "User", timeline.user, seek), system = transcript("system", "System", timeline.system, seek);
+  words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
+    .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
+  byId("item").append(legend(timeline, details.events), make("div", { class: "said" }, user.box, system.box), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
+  timeline.show(state.variant);
+  moved(0, false);
+  list.draw();
+  if (scroll) byId("item").scrollIntoView({ block: matchMedia("(max-width: 52rem)").matches ? "start" : "nearest" });
+};
+
+const spreads = makeSpreads(state, (item) => openItem(item, true));
+const list = makeList(state, (item) => { openItem(item, matchMedia("(max-width: 52rem)").matches); });
+
+const showVariant = (variant) => {
+  state.variant = variant;
+  for (const panel of document.querySelectorAll(".panel")) panel.hidden = panel.dataset.variant !== variant;
+  spreads.draw();
+  list.refresh();
+  view?.timeline.show(variant);
+  for (const row of document.querySelectorAll(".facts tr[data-variant]")) row.classList.toggle("chosen", row.dataset.variant === variant);
+};
+if (byId("variant")) {
+  byId("variant-choice").hidden = false;
+  byId("variant").addEventListener("change", (event) => showVariant(event.target.value));
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const target = event.target;
+  if (target.closest("input, select, textarea")) {
+    if (event.key === "Escape") target.blur();
+    return;
+  }
+  const pressed = target.closest("button, a, summary");
+  const inList = target.id === "list";
+  const by = (seconds) => view && view.sound.seek(view.sound.now() + seconds);
+  const acts = {
+    j: () => list.step(1), k: () => list.step(-1),
+    "/": () => byId("f-text").focus(),
+    " ": () => view?.sound.toggle(),
+    ArrowLeft: () => by(-1), ArrowRight: () => by(1),
+    "+": () => view?.timeline.zoomBy(1.6), "=": () => view?.timeline.zoomBy(1.6), "-": () => view?.timeline.zoomBy(1 / 1.6), 0: () => view?.timeline.zoomBy(0),
+    Enter: () => list.current() && openItem(list.current()),
+  };
+  if (inList) Object.assign(acts, { ArrowDown: acts.j, ArrowUp: acts.k, PageDown: () => list.step(8), PageUp: () => list.step(-8), Home: () => list.step(-Infinity), End: () => list.step(Infinity) });
+  else if (target === view?.stage) Object.assign(acts, { Home: () => view.sound.seek(0), End: () => view.sound.seek(view.timeline.length) });
+  // A button, a link or a table that scrolls has its own use for these keys.
+  if (pressed && (event.key === " " || event.key === "Enter")) return;
+  if (target.matches(".scroll") && event.key.startsWith("Arrow")) return;
+  if (event.key === " " && !view) return;
+  const act = acts[event.key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+const follow = () => {
+  const item = itemOf(location.hash);
+  if (item && item !== state.item) openItem(item, true);
+};
+window.addEventListener("hashchange", follow);
+showVariant(state.variant);
+const asked = itemOf(location.hash);
+if (asked) openItem(asked, true);
+else if (items.length) openItem(items[0]).then(() => history.replaceState(null, "", location.pathname + location.search));
+window.dispatchEvent(new Event("fullduplex:ready"));
+document.documentElement.dataset.ready = "true";

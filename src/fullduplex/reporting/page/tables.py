@@ -1,0 +1,188 @@
+"""The page's tables, shaped for its template: no markup here, and no arithmetic there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+from fullduplex.reporting.rows import Row, figure
+
+if TYPE_CHECKING:
+    from fullduplex.reporting.page import PageData
+
+__all__ = ["beside", "count", "figure", "flips", "metrics", "panels", "published", "scenario_titles"]
+
+
+def count(number: int, noun: str) -> str:
+    """Return ``1 item``, ``727 items``."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def panels(data: PageData) -> list[dict[str, Any]]:
+    """Return the main table of each variant: groups by what a metric rests on, a row a metric, a cell a system."""
+    return [{"variant": variant, "groups": _groups(data, variant)} for variant in data.variants]
+
+
+def _groups(data: PageData, variant: str) -> list[dict[str, Any]]:
+    chosen = [row for row in data.estimates if row.get("variant") == variant]
+    by_rest: dict[str, dict[tuple[str, str], dict[str, Row]]] = {}
+    for row in chosen:
+        rows = by_rest.setdefault(str(row.get("rests_on") or "not said"), {})
+        rows.setdefault((row["scenario"], row["metric"]), {})[str(row.get("system", ""))] = row
+    return [
+        {"rests_on": rests_on, "rows": _spanned(_line(cells, data.systems) for cells in rows.values())}
+        for rests_on, rows in by_rest.items()
+    ]
+
+
+def _line(cells: Mapping[str, Row], systems: Sequence[str]) -> dict[str, Any]:
+    row = next(iter(cells.values()))
+    best = _best(cells)
+    return {
+        "scenario": row.get("scenario_title") or row["scenario"],
+        "title": row.get("title") or row["metric"],
+        "unit": row.get("unit", ""),
+        "better": row.get("better", "neither"),
+        "cells": [_cell(cells.get(system), system in best) for system in systems],
+    }
+
+
+def _cell(row: Row | None, best: bool) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    absent = sorted((row.get("absent") or {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    return {
+        "value": row["value"],
+        "low": row.get("low"),
+        "high": row.get("high"),
+        "n": row["n"],
+        "absent": absent,
+        "missing": sum(number for _, number in absent),
+        "method": row.get("method", ""),
+        "unit": row.get("unit", ""),
+        "best": best,
+    }
+
+
+def _best(cells: Mapping[str, Row]) -> set[str]:
+    """Return the systems whose value is best; none where one alone has a value or no direction is better."""
+    values = {system: row["value"] for system, row in cells.items() if row["value"] is not None}
+    better = next(iter(cells.values())).get("better")
+    if len(values) < 2 or better not in ("higher", "lower"):
+        return set()
+    top = max(values.values()) if better == "higher" else min(values.values())
+    return {system for system, value in values.items() if value == top}
+
+
+def _spanned(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the lines with ``span``: how many a scenario's heading covers, 0 on all but its first."""
+    made: list[dict[str, Any]] = []
+    for _, same in groupby(lines, key=lambda line: line["scenario"]):
+        block = list(same)
+        made += [line | {"span": len(block) if i == 0 else 0} for i, line in enumerate(block)]
+    return made
+
+
+def beside(data: PageData) -> list[dict[str, Any]]:
+    """Return the variants side by side: a line for each system's metric, with the rule that moved it."""
+    if len(data.variants) < 2:
+        return []
+    rules = {(move["system"], move["scenario"], move["metric"]): str(move.get("rule", "")) for move in data.moved}
+    lines: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in data.estimates:
+        key = (str(row.get("system", "")), row["scenario"], row["metric"])
+        lines.setdefault(key, {})[str(row.get("variant", ""))] = row
+    made = []
+    for key, cells in lines.items():
+        row = next(iter(cells.values()))
+        first = _shown(cells.get(data.variants[0]))
+        made.append(
+            {
+                "system": key[0],
+                "scenario": row.get("scenario_title") or row["scenario"],
+                "title": row.get("title") or row["metric"],
+                "unit": row.get("unit", ""),
+                "cells": [
+                    {
+                        "text": _shown(cells.get(variant)),
+                        "n": cells[variant]["n"] if variant in cells else None,
+                        "moved": _shown(cells.get(variant)) != first,
+                    }
+                    for variant in data.variants
+                ],
+                "rule": rules.get(key, ""),
+            }
+        )
+    return made
+
+
+def _shown(row: Row | None) -> str:
+    return "" if row is None else figure(row["value"], str(row.get("unit", "")))
+
+
+def published(data: PageData) -> dict[str, Any]:
+    """Return papers' figures: a column a metric in its scenario, and for each source a line a system."""
+    scenarios, titles = scenario_titles(data), metrics(data, {})
+    columns: dict[tuple[str, str], dict[str, Any]] = {}
+    sources: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
+    for row in data.published:
+        place = (row["scenario"], row["metric"])
+        title = row.get("title") or titles.get(row["metric"], {}).get("title", row["metric"])
+        scenario = row.get("scenario_title") or scenarios.get(row["scenario"], row["scenario"])
+        columns.setdefault(place, {"scenario": scenario, "title": title, "unit": row.get("unit", "")})
+        lines = sources.setdefault(str(row.get("source", "")), {})
+        line = lines.setdefault(
+            (str(row["system"]), str(row.get("variant", ""))),
+            {"system": row["system"], "variant": row.get("variant", ""), "cells": {}, "notes": []},
+        )
+        line["cells"][place] = figure(row["value"], str(row.get("unit", "")))
+        note = row.get("departure")
+        if note and note not in line["notes"]:
+            line["notes"].append(note)
+    return {
+        "columns": list(columns.values()),
+        "sources": [
+            {
+                "source": source,
+                "lines": [
+                    line | {"cells": [line["cells"].get(place, "") for place in columns]} for line in lines.values()
+                ],
+            }
+            for source, lines in sources.items()
+        ],
+    }
+
+
+def flips(data: PageData) -> list[dict[str, Any]]:
+    """Return how many items change their verdict between systems, by scenario and metric."""
+    counts: dict[tuple[str, str], int] = {}
+    for flip in data.flips:
+        key = (flip["scenario"], flip["metric"])
+        counts[key] = counts.get(key, 0) + 1
+    scenarios, titles = scenario_titles(data), metrics(data, {})
+    return [
+        {
+            "scenario": scenarios.get(scenario, scenario),
+            "title": titles.get(metric, {}).get("title", metric),
+            "n": number,
+        }
+        for (scenario, metric), number in counts.items()
+    ]
+
+
+def metrics(data: PageData, units: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Return title, unit and better direction of each metric; ``units`` are those seen in the items."""
+    made = {metric: {"title": metric, "unit": unit, "better": ""} for metric, unit in units.items()}
+    for row in data.estimates:
+        made[row["metric"]] = {
+            "title": str(row.get("title") or row["metric"]),
+            "unit": str(row.get("unit") or ""),
+            "better": str(row.get("better") or ""),
+        }
+    return made
+
+
+def scenario_titles(data: PageData) -> dict[str, str]:
+    """Return each scenario's title by its name."""
+    return {row["scenario"]: str(row.get("scenario_title") or row["scenario"]) for row in data.estimates}
