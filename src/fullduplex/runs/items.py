@@ -178,7 +178,8 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
         spoken = tuple(
             Word(text, Span(seconds(s), max(seconds(s) + 1, seconds(e))), c) for text, s, e, c in told["words"]
         )
-        if words_from == "recorded" and (folder / f"{name}.json").is_file() and not item["failed"]:
+        # What the scripts read: of an interruption that this package transcribed, only what follows it.
+        if (folder / f"{name}.json").is_file() and not item["failed"]:
             tokens = read_tokens(folder / f"{name}.json")
         else:
             tokens = tuple(Token(text, s, e) for text, s, e, _ in told["words"])

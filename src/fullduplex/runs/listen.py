@@ -16,6 +16,7 @@ from fullduplex.data.dataset import Entry
 from fullduplex.data.fdb_folder import read_tokens, transcript, words_of
 from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import InputError
+from fullduplex.listening.crop import words_after
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.model.speech import Token
@@ -122,10 +123,16 @@ def _find_words(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list
         write_json(folder / "words.json", value)
     output = tracks.get("output")
     if output is not None and output["from"] != "recorded" and "output" not in given:
-        # What the released scripts would be given: of an interruption, only what follows it.
+        tokens = tuple(Token(text, start, stop) for text, start, stop, _ in output["words"])
         end = item["reference"].get("interruption_end_seconds")
-        kept = tuple(Token(text, s, e) for text, s, e, _ in output["words"] if end is None or s >= end)
-        write_json(folder / "output.json", transcript(kept))
+        if end is not None and task.recogniser is not None and "system" in item["files"]:
+            # The released scripts let their recogniser hear only what follows the interruption.
+            sound = folder / item["files"]["system"]
+            mark = digest([parts.get("output", ""), "after", end])
+            kept, _ = _cached(task, mark, lambda: _recognise_after(task, sound, end))
+            tokens = tuple(Token(text, start, stop) for text, start, stop in kept["words"])
+        if not (folder / "output.json").is_file() or _there(folder / "output.json") != transcript(tokens):
+            write_json(folder / "output.json", transcript(tokens))
     return did
 
 
@@ -166,6 +173,13 @@ def _recognise(task: ListenTask, sound: Path) -> dict[str, Any]:
     ]
     words.sort(key=lambda word: word[1])
     return {"from": task.recogniser.name, "placed": heard.placed, "remarks": list(heard.remarks), "words": words}
+
+
+def _recognise_after(task: ListenTask, sound: Path, end: float) -> dict[str, Any]:
+    assert task.recogniser is not None
+    samples, rate = audio.read(sound)
+    tokens = words_after(recogniser(task.recogniser, task.cache), samples, rate, end, task.language)
+    return {"words": [list(token) for token in tokens if token.text.strip()]}
 
 
 def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list[str]:
