@@ -1,0 +1,80 @@
+"""The demo end to end: what it plants comes back, and the same seed gives the same numbers."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from fullduplex import cli
+from fullduplex.errors import PluginError
+from fullduplex.providers import weights
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    try:
+        weights.path("silero-v6-sequence", weights.default_cache(os.environ))
+    except PluginError as error:
+        pytest.skip(str(error))
+    pytest.importorskip("hibari", reason="the demo needs the voices extra")
+    out = tmp_path_factory.mktemp("demo") / "demo"
+    found = CliRunner().invoke(cli.main, ["demo", "--out", str(out)])
+    assert found.exit_code == 0, found.output
+    assert "report.html" in found.stdout
+    return out
+
+
+def estimates(demo: Path, system: str, variant: str) -> dict[tuple[str, str], dict[str, Any]]:
+    table = json.loads((demo / "runs" / system / "estimates.json").read_text())
+    part = next(part for part in (table, *table["variants"]) if part["variant"] == variant)
+    return {(row["scenario"], row["metric"]): row for row in part["estimates"]}
+
+
+def test_the_good_listener_waits_answers_and_yields(demo: Path) -> None:
+    found = estimates(demo, "good-listener", "anchored")
+    assert found["synthetic_pause_handling", "tor"]["value"] == 0
+    assert found["candor_turn_taking", "tor"]["value"] == 1
+    assert found["candor_turn_taking", "latency"]["value"] == pytest.approx(0.4, abs=0.06)
+    assert found["synthetic_user_interruption", "latency"]["value"] == pytest.approx(0.6, abs=0.06)
+    assert found["icc_backchannel", "frequency"]["value"] > 0.1
+
+
+def test_talking_through_is_a_perfect_answer_as_released_and_none_when_anchored(demo: Path) -> None:
+    released = estimates(demo, "interrupter", "released-3e799c4")
+    anchored = estimates(demo, "interrupter", "anchored")
+    assert released["candor_turn_taking", "tor"]["value"] == 1
+    assert released["candor_turn_taking", "latency"]["value"] == 0
+    assert anchored["candor_turn_taking", "tor"]["value"] == 0
+    assert anchored["candor_turn_taking", "latency"]["n"] == 0
+
+
+def test_the_mute_is_silent_and_its_latency_absent(demo: Path) -> None:
+    found = estimates(demo, "mute", "released-3e799c4")
+    assert found["candor_turn_taking", "tor"]["value"] == 0
+    assert found["candor_turn_taking", "latency"]["absent"] == {"no takeover": 5}
+
+
+def test_the_words_say_that_they_are_the_synthesisers(demo: Path) -> None:
+    words = json.loads((demo / "runs/good-listener/trials/candor_turn_taking/0/words.json").read_text())
+    assert words["tracks"]["output"]["from"].startswith("synthesiser")
+
+
+def test_one_seed_gives_one_result(demo: Path, tmp_path: Path) -> None:
+    found = CliRunner().invoke(cli.main, ["demo", "--out", str(tmp_path / "again")])
+    assert found.exit_code == 0, found.output
+    for system in ("good-listener", "interrupter", "mute"):
+        first = (demo / "runs" / system / "estimates.json").read_bytes()
+        assert (tmp_path / "again/runs" / system / "estimates.json").read_bytes() == first
+
+
+def test_a_folder_with_files_of_its_own_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    found = CliRunner().invoke(cli.main, ["demo", "--out", str(tmp_path)])
+    assert found.exit_code == 1
+    assert "not a demo's" in found.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
