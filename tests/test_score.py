@@ -270,6 +270,18 @@ def test_measuring_again_needs_no_source(tmp_path: Path) -> None:
     assert json.loads(out) == first
 
 
+@pytest.mark.parametrize("name", ["item.json", "words.json"])
+@pytest.mark.parametrize("broken", ["", '{"schema": 1', "[]", "{}", "null"])
+def test_a_broken_file_of_a_run_fails_its_item_alone(name: str, broken: str, tmp_path: Path) -> None:
+    scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
+    (tmp_path / "run/trials/candor_pause_handling/1" / name).write_text(broken)
+    status, out, err = run("measure", tmp_path / "run", "--json")
+    assert "Traceback" not in err
+    (tor,) = json.loads(out)["estimates"]
+    whole = name == "words.json" and broken == "{}"  # no words there: a counted reason, not a failure
+    assert (status, tor["n"]) == ((0, 1) if whole else (3, 1))
+
+
 def test_comparing_refuses_runs_over_other_items(tmp_path: Path) -> None:
     scored(pauses(tmp_path / "a", words=GOOD), "--out", tmp_path / "a.run")
     b = pauses(tmp_path / "b", words=GOOD)

@@ -18,6 +18,7 @@ from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
+from fullduplex.model.items import Item
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial
 from fullduplex.runs.items import read_trial
@@ -119,7 +120,16 @@ def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, A
 
 def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | None) -> None:
     """Add what every benchmark of ``made`` finds in one item's folder."""
-    item = read_json(folder / "item.json")
+    name_on_disk = f"{folder.parent.name}/{folder.name}"
+    try:
+        item = read_json(folder / "item.json")
+        missing = sorted({"id", "set", "task", "dataset", "group", "files", "failed"} - set(item))
+    except (InputError, TypeError) as error:
+        made.failed[name_on_disk] = str(error)
+        return
+    if missing:
+        made.failed[name_on_disk] = f"{folder / 'item.json'}: has no {missing[0]!r}; score into a new --out"
+        return
     if item["failed"]:
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
     number: dict[str, int] = {}
@@ -132,6 +142,8 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
         hearing = benchmark.hearing.name
         if hearing not in trials or not scenario.needs_speech:
             trials[hearing] = _trial(folder, hearing, reference)
+            if trials[hearing].failed:
+                made.failed.setdefault(f"{item['set']}/{item['id']}", trials[hearing].failed)
         trial = trials[hearing]
         for name, one in ((item["id"], trial), *_further(benchmark, scenario, item, folder, trial)):
             if name not in number:
@@ -146,7 +158,12 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
 
 
 def _trial(folder: Path, hearing: str, reference: Mapping[str, Any] | None) -> Trial:
-    return read_trial(folder, hearing, reference)
+    try:
+        return read_trial(folder, hearing, reference)
+    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+        # A file of the run that was cut or edited by hand; the schemas say what it should be.
+        told = str(error) if isinstance(error, InputError) else f"{folder}: not as a run writes it ({error})"
+        return Trial(Item(folder.name), failed=f"{told}; score into the same --out again to mend it")
 
 
 def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:
