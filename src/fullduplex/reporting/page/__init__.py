@@ -149,7 +149,9 @@ def _rendered(data: PageData, index: _Index) -> str:
     script = '"use strict";(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(figure=tables.figure, count=tables.count)
+    about = data.about or {}
     shown = {
+        "benchmark": data.benchmark,
         "variants": list(data.variants),
         "systems": list(data.systems),
         "metrics": tables.metrics(data, index.units),
@@ -160,12 +162,14 @@ def _rendered(data: PageData, index: _Index) -> str:
     }
     return environment.from_string(_asset("page.html")).render(
         data=data,
-        about=data.about or {},
+        about={key: value for key, value in about.items() if key != "remarks"},
+        remarks=list(about.get("remarks") or ()),
         items=len(index.rows),
         panels=tables.panels(data),
         beside=tables.beside(data),
         published=tables.published(data),
         flips=tables.flips(data),
+        comparisons=tables.comparisons(data),
         index=Markup(_json(shown)),
         style=Markup(style),
         script=Markup(script),

@@ -51,10 +51,10 @@ const legend = (timeline, events) => {
     entry("event", events.length ? `events: ${events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")).join(", ")}` : "no event annotated"));
 };
 
-const openItem = async (item, scroll = false) => {
+const openItem = async (item, scroll = false, named = true) => {
   state.item = item;
   list.goTo(item);
-  if (location.hash !== linkTo(item)) history.replaceState(null, "", linkTo(item));
+  if (named && location.hash !== linkTo(item)) history.replaceState(null, "", linkTo(item));
   const details = await detailsOf(item);
   if (state.item !== item) return;
   const before = view;
@@ -173,6 +173,6 @@ window.addEventListener("hashchange", follow);
 showVariant(state.variant);
 const asked = itemOf(location.hash);
 if (asked) openItem(asked, true);
-else if (items.length) openItem(items[0]).then(() => history.replaceState(null, "", location.pathname + location.search));
-window.dispatchEvent(new Event("fullduplex:ready"));
+// An item that nobody asked for leaves the address as it is.
+else if (items.length) openItem(items[0], false, false);
 document.documentElement.dataset.ready = "true";

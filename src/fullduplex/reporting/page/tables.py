@@ -11,7 +11,7 @@ from fullduplex.reporting.rows import Row, figure
 if TYPE_CHECKING:
     from fullduplex.reporting.page import PageData
 
-__all__ = ["beside", "count", "figure", "flips", "metrics", "panels", "published", "scenario_titles"]
+__all__ = ["beside", "comparisons", "count", "figure", "flips", "metrics", "panels", "published", "scenario_titles"]
 
 
 def count(number: int, noun: str) -> str:
@@ -66,13 +66,14 @@ def _cell(row: Row | None, best: bool) -> dict[str, Any] | None:
 
 
 def _best(cells: Mapping[str, Row]) -> set[str]:
-    """Return the systems whose value is best; none where one alone has a value or no direction is better."""
+    """Return the systems whose value is best; none where all are equal, one alone has a value, or no side is better."""
     values = {system: row["value"] for system, row in cells.items() if row["value"] is not None}
     better = next(iter(cells.values())).get("better")
     if len(values) < 2 or better not in ("higher", "lower"):
         return set()
     top = max(values.values()) if better == "higher" else min(values.values())
-    return {system for system, value in values.items() if value == top}
+    best = {system for system, value in values.items() if value == top}
+    return best if len(best) < len(values) else set()
 
 
 def _spanned(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -169,6 +170,21 @@ def flips(data: PageData) -> list[dict[str, Any]]:
         }
         for (scenario, metric), number in counts.items()
     ]
+
+
+def comparisons(data: PageData) -> list[dict[str, Any]]:
+    """Return the paired comparisons with their scenario, metric and unit as the other tables write them."""
+    scenarios, known = scenario_titles(data), metrics(data, {})
+    made = []
+    for one in data.comparisons:
+        metric = known.get(one["metric"], {})
+        named = {
+            "scenario": scenarios.get(one["scenario"], one["scenario"]),
+            "title": metric.get("title", one["metric"]),
+            "unit": metric.get("unit", ""),
+        }
+        made.append({**one, **named})
+    return made
 
 
 def metrics(data: PageData, units: Mapping[str, str]) -> dict[str, dict[str, str]]:
