@@ -25,6 +25,8 @@ from fullduplex.runs.run import Run
 
 #: Told how far a stage is: its name, items done, items in all.
 Progress = Callable[[str, int, int], None]
+#: What stands for "the words in the folder and no others".
+RECORDED = ("none", "recorded")
 #: Below this many items, workers cost more than they save.
 FEW = 8
 
@@ -190,7 +192,7 @@ def _usable(
 
 
 def _recogniser(entries: Sequence[Entry], asked: Asked, remarks: list[str]) -> Spec | None:
-    if asked.recogniser in ("none", "recorded"):
+    if asked.recogniser in RECORDED:
         return None
     without = [entry for entry in entries if entry.system_voice is not None and not _has_words(entry)]
     if asked.recogniser != "auto":
@@ -241,7 +243,7 @@ def _about(
         "system": system,
         "source": {"path": str(path), "items": len(entries), "digest": digest(sorted(entry.key for entry in entries))},
         "hearings": {hearing.name: hearing.to_json() for hearing in hearings},
-        "recogniser": asked.recogniser,
+        "recogniser": None if asked.recogniser in RECORDED else Spec.parse(asked.recogniser).to_json(),
         "language": asked.language,
         "seed": asked.seed,
         "reference": reference,

@@ -144,7 +144,7 @@ def report_markdown(
         about = run.about
         heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
         parts.append(
-            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {about.get('recogniser')}, "
+            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {_spec(about.get('recogniser') or {'name': 'recorded'})}, "
             f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
         )
     return "\n".join(parts) + "\n"
