@@ -75,11 +75,11 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     font(11);
     const labelled = (from, text) => ({ from, text, width: context.measureText(text).width + 10 });
     const events = details.events.filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), event.text ? `${event.kind}: ${event.text}`.slice(0, 60) : event.kind) }));
-    const flags = marks(variant).map((mark) => ({ mark, ...labelled(x(mark.at), mark.text) })).sort((a, b) => a.from - b.from);
-    events.sort((a, b) => a.from - b.from);
+    const flags = marks(variant).map((mark) => ({ mark, ...labelled(x(mark.at), mark.text) }));
     // A label at the right edge leans back into sight.
     for (const one of [...events, ...flags]) if (one.from > -1 && one.from < wide) one.from = Math.min(one.from, Math.max(0, wide - one.width));
-    const above = lanes(events, 3) * LANE, below = lanes(flags.sort((a, b) => a.from - b.from), 4) * LANE;
+    for (const row of [events, flags]) row.sort((a, b) => a.from - b.from);
+    const above = lanes(events, 3) * LANE, below = lanes(flags, 4) * LANE;
     const top = RULER + above + 4;
     const userWords = top, userWave = userWords + WORDS, userBar = userWave + WAVE;
     const strip = userBar + BAR + GAP;
