@@ -53,7 +53,9 @@ def many(tmp_path: Path, draw: Any) -> Path:
                 duration=18.0,
             )
         )
-    flips = [{"scenario": "turn-taking", "metric": "latency", "item": name, "values": {}} for name in ("3", "5")]
+    flips: list[dict[str, Any]] = [
+        {"scenario": "turn-taking", "metric": "latency", "item": name, "values": {}} for name in ("3", "5")
+    ]
     write_page(tmp_path / "page.html", draw.data(systems=["beta", "alpha"], flips=flips), items)
     return tmp_path / "page.html"
 
