@@ -123,7 +123,7 @@ def test_every_table_of_results_names_its_variant_and_what_it_rests_on(tmp_path:
 
 def test_a_result_stands_with_its_interval_n_and_reasons(tmp_path: Path, draw: Any) -> None:
     text = re.sub(r"\s+", " ", re.sub("<[^>]+>", " ", _written(tmp_path / "page.html", draw.data(), [])))
-    assert "0.420 0.310 – 0.550 118 2 absent: 2 × no turn taken" in text
+    assert "0.420 [0.310, 0.550] 118 2 absent: 2 × no turn taken" in text
 
 
 def test_papers_figures_stand_in_a_table_of_their_own(tmp_path: Path, draw: Any) -> None:

@@ -1,6 +1,6 @@
 // How latencies are distributed: every item a point, the share below a curve.
 
-const TALL = { chart: 130, strip: 26, axis: 34, top: 8, left: 38, right: 14, wide: 560 };
+const TALL = { chart: 130, strip: 26, axis: 34, top: 8, left: 38, right: 14, least: 320, most: 560 };
 
 const makeSpreads = (state, open) => {
   const box = byId("spreads");
@@ -52,7 +52,9 @@ const makeSpreads = (state, open) => {
     }
     let [low, high] = range(values);
     if (high - low < 0.1) high = low + 0.1;
-    const { chart, strip, axis, top, left, right, wide } = TALL;
+    const { chart, strip, axis, top, left, right } = TALL;
+    // Drawn as wide as a phone where the page is narrow, so that the letters keep their size.
+    const wide = between(TALL.least, box.clientWidth - 26, TALL.most);
     const named = [...systems].filter(([, one]) => one.points.length);
     const floor = top + chart + named.length * strip;
     const x = (value) => left + ((between(low, value, high) - low) / (high - low)) * (wide - left - right);
@@ -68,7 +70,7 @@ const makeSpreads = (state, open) => {
       picture.append(svg("text", { x: x(at), y: floor + 14, "text-anchor": "middle" }, String(at)));
     }
     picture.append(svg("text", { x: wide - right, y: floor + 28, "text-anchor": "end" }, "seconds"));
-    for (const share of [0, 0.5, 0.9, 1]) {
+    for (const share of [0, 0.5, 0.9]) {
       picture.append(svg("line", { x1: left, x2: wide - right, y1: y(share), y2: y(share), stroke: "var(--line)", "stroke-width": 1, "stroke-dasharray": share % 1 ? "3 3" : "none" }));
       picture.append(svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${share * 100}%`));
     }
