@@ -144,13 +144,15 @@ def report_markdown(
         about = run.about
         heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
         parts.append(
-            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {_spec(about.get('recogniser') or {'name': 'recorded'})}, "
+            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {_spec(about.get('recogniser'))}, "
             f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
         )
     return "\n".join(parts) + "\n"
 
 
-def _spec(value: Mapping[str, Any]) -> str:
+def _spec(value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return str(value or "recorded")
     options = ", ".join(f"{key}={option}" for key, option in value.get("options", {}).items())
     return f"{value['name']} ({options})" if options else str(value["name"])
 
