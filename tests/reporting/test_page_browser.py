@@ -285,6 +285,23 @@ def test_a_phone_needs_no_sideways_scrolling(opened: Any, sounding: Path, scheme
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_table_of_many_systems_scrolls_by_itself_on_a_phone(opened: Any, tmp_path: Path, draw: Any) -> None:
+    systems = [f"a system with a long name {i}" for i in range(6)]
+    rows = [draw.estimate(system=name, value=float(i), better="higher") for i, name in enumerate(systems)]
+    write_page(tmp_path / "page.html", draw.data(systems=systems, estimates=rows), [draw.item()])
+    page = opened(tmp_path / "page.html", viewport={"width": 390, "height": 844}).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("(([box]) => box.scrollWidth > box.clientWidth)(document.querySelectorAll('.panel .scroll'))")
+
+
+def test_an_item_leads_to_the_same_item_of_another_system(opened: Any, many: Path) -> None:
+    page = opened(many, "#alpha/turn-taking/301").page
+    page.locator("#item .sub").get_by_role("link", name="beta", exact=True).click()
+    page.wait_for_function("() => document.querySelector('#item .sub')?.textContent.includes('by alpha')")
+    assert page.evaluate("location.hash") == "#beta/turn-taking/301"
+    assert page.locator("#item h3").inner_text() == "301"
+
+
 def test_every_control_has_a_name(opened: Any, sounding: Path) -> None:
     page = opened(sounding).page
     unnamed = page.evaluate(

@@ -100,9 +100,13 @@ const openItem = async (item, scroll = false, named = true) => {
     ? [make("a", { href: details.audio, target: "_blank", rel: "noopener" }, "sound file"), make("a", { href: `${details.audio.replace(/[^/]*$/, "")}` || "./", target: "_blank", rel: "noopener" }, "folder")]
     : [];
 
+  // The other systems on the same item: the quickest way to hear a difference.
+  const others = items.filter((one) => one !== item && one.scenario === item.scenario && one.item === item.item);
+
   byId("item").replaceChildren(
     make("div", { class: "top" }, make("h3", {}, item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, "link to this item"), files)),
-    make("p", { class: "sub" }, [scenarioTitle(item.scenario), item.task, item.system].filter((text, i, all) => text && all.indexOf(text) === i).join(" · ")),
+    make("p", { class: "sub" }, [scenarioTitle(item.scenario), item.task, item.system].filter((text, i, all) => text && all.indexOf(text) === i).join(" · "),
+      others.length ? [" · the same item by ", ...others.flatMap((one, i) => [i ? ", " : "", make("a", { href: linkTo(one) }, one.system)])] : ""),
     make("div", { class: "controls" }, play, clockBox, rate, alone, make("span", { class: "gap" }), zoom),
     details.source ? "" : make("p", { class: "small" }, "No sound is at hand for this item; the timeline shows what was measured."),
     trouble, stage);
