@@ -143,8 +143,9 @@ def report_markdown(
     for run, _ in pairs:
         about = run.about
         heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
+        words = markdown_text(_spec(about.get("recogniser")))
         parts.append(
-            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {_spec(about.get('recogniser'))}, "
+            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {words}, "
             f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
         )
     return "\n".join(parts) + "\n"
