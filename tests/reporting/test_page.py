@@ -161,5 +161,11 @@ def test_variants_stand_side_by_side_with_the_rule_that_moved_a_value(draw: Any)
     assert line["rule"] == "a longer gap"
 
 
+def test_what_the_leading_variant_does_not_measure_is_not_called_moved(draw: Any) -> None:
+    (line,) = beside(draw.data(estimates=[draw.estimate(variant="released")]))
+    assert [cell["n"] for cell in line["cells"]] == [None, 118]
+    assert not any(cell["moved"] for cell in line["cells"])
+
+
 def test_one_variant_has_nothing_beside_it(draw: Any) -> None:
     assert beside(draw.data(variants=["paper"])) == []

@@ -108,7 +108,8 @@ def beside(data: PageData) -> list[dict[str, Any]]:
                     {
                         "text": _shown(cells.get(variant)),
                         "n": cells[variant]["n"] if variant in cells else None,
-                        "moved": _shown(cells.get(variant)) != first,
+                        # What only one of two variants measures was not moved by a rule.
+                        "moved": bool(first) and variant in cells and _shown(cells[variant]) != first,
                     }
                     for variant in data.variants
                 ],
