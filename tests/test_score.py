@@ -232,6 +232,17 @@ def test_what_cannot_start_says_why_in_a_sentence(
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("spec", ["silero:x=1", "silero:threshold", ":a=1"])
+def test_a_detector_that_cannot_be_made_is_a_sentence(spec: str, tmp_path: Path) -> None:
+    needs("silero-v6-sequence")
+    data = tmp_path / "data"
+    audio.write(item(data / "icc_backchannel/0", words=GOOD) / "output.wav", np.zeros(16_000, np.float32), 16_000)
+    status, _, err = run("score", data, "--out", tmp_path / "run", "--detector", spec, "--no-page")
+    assert status == 1
+    assert err.startswith("fullduplex: ")
+    assert err.count("\n") == 1
+
+
 def test_the_run_is_refused_inside_the_folder_that_is_scored(tmp_path: Path) -> None:
     data = pauses(tmp_path / "data", words=GOOD)
     status, _, err = run("score", data, "--out", data / "run")

@@ -210,6 +210,16 @@ def score(folder: Path, **given: Any) -> int:
     return _score(folder, given)
 
 
+def _spec(option: str, text: str) -> str:
+    from fullduplex.model.spec import Spec
+
+    try:
+        Spec.parse(text)
+    except ValueError as error:
+        raise InputError(option, found=text, expected="NAME or NAME:option=value,option=value") from error
+    return text
+
+
 def _asked(given: Mapping[str, Any]) -> Any:
     from fullduplex.model.spans import seconds
     from fullduplex.stages import Asked
@@ -220,8 +230,8 @@ def _asked(given: Mapping[str, Any]) -> Any:
         channels=given["channels"],
         offset=seconds(given["offset"]),
         layout=given["layout"],
-        seen=given["detector"],
-        recogniser=given["recogniser"],
+        seen=_spec("--detector", given["detector"]),
+        recogniser=_spec("--recogniser", given["recogniser"]),
         language=given["language"],
         reference=given["reference"],
         system=given["system"],

@@ -209,7 +209,7 @@ def _causes(base: Column, other: Column) -> Counter[str]:
         if j is None:
             continue
         same = base.reasons[i] == other.reasons[j] and (
-            bool(base.reasons[i]) or abs(base.numbers[i] - other.numbers[j]) < 1e-9
+            bool(base.reasons[i]) or abs(base.numbers[i] - other.numbers[j]) < 2e-6
         )
         if not same:
             why = other.reasons[j] or other.whys[j].partition(":")[0]

@@ -15,7 +15,7 @@ from fullduplex.data import audio
 from fullduplex.data.dataset import Entry
 from fullduplex.data.fdb_folder import read_tokens, transcript, words_of
 from fullduplex.data.files import read_json, write_json
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, PluginError
 from fullduplex.listening.crop import words_after
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec, digest
@@ -77,13 +77,21 @@ def listen(task: ListenTask) -> Heard:
 @once_per_process
 def detector(spec: Spec, cache_folder: str) -> Any:
     """Return the detector for ``spec``, loaded once in each process."""
-    return plugins.find("detectors", spec.name)(**_options(spec, cache_folder))
+    return _made("detectors", spec, cache_folder)
 
 
 @once_per_process
 def recogniser(spec: Spec, cache_folder: str) -> Any:
     """Return the recogniser for ``spec``, loaded once in each process."""
-    return plugins.find("recognisers", spec.name)(**_options(spec, cache_folder))
+    return _made("recognisers", spec, cache_folder)
+
+
+def _made(family: str, spec: Spec, cache_folder: str) -> Any:
+    maker = plugins.find(family, spec.name)
+    try:
+        return maker(**_options(spec, cache_folder))
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"{family.removesuffix('s')} {spec}: {error}") from error
 
 
 def _options(spec: Spec, cache_folder: str) -> dict[str, Any]:
