@@ -243,6 +243,46 @@ def test_a_detector_that_cannot_be_made_is_a_sentence(spec: str, tmp_path: Path)
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words", [("--offset", "nan"), ("--offset", "1e300"), ("--channels", "user=²"), ("--channels", "user=1,system=1"),
+              ("--channels", "user=1,user=2"), ("--single-file", "-3")],
+)  # fmt: skip
+def test_an_option_that_cannot_be_meant_is_a_usage_error(words: tuple[str, str], tmp_path: Path) -> None:
+    status, _, err = run("score", tmp_path, *words)
+    assert status == 2
+    assert "Traceback" not in err
+
+
+def test_a_detector_that_nobody_knows_is_refused_also_where_no_number_needs_one(tmp_path: Path) -> None:
+    data = pauses(tmp_path / "data", words=GOOD)
+    status, _, err = run("score", data, "--out", tmp_path / "run", "--detector", "zzz", "--no-page")
+    assert (status, "no detector is called 'zzz'" in err) == (1, True)
+
+
+def test_a_run_that_is_only_partly_heard_says_so(tmp_path: Path) -> None:
+    scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
+    (tmp_path / "run/trials/candor_pause_handling/2/item.json").unlink()
+    status, _, err = run("measure", tmp_path / "run")
+    assert status == 3
+    assert "1 of 2 items were heard" in err
+
+
+def test_a_folder_of_other_files_is_refused_for_several_systems_too(tmp_path: Path) -> None:
+    item(tmp_path / "data", words=GOOD)
+    rows = [{"id": "1", "user": "data/input.wav", "words": "data/output.json", "task": "pause_handling"}]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps({**rows[0], "system_name": name}) + "\n" for name in "AB"))
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "report.md").write_text("precious")
+    status, _, err = run("score", tmp_path / "m.jsonl", "--out", mine, "--no-page")
+    assert (status, "holds files" in err) == (1, True)
+    assert (mine / "report.md").read_text() == "precious"
+    status, _, err = run("score", tmp_path / "m.jsonl", "--out", tmp_path / "new", "--no-page")
+    assert status == 0, err
+    status, _, err = run("score", tmp_path / "m.jsonl", "--out", tmp_path / "new", "--no-page")
+    assert status == 0, err
+
+
 def test_the_run_is_refused_inside_the_folder_that_is_scored(tmp_path: Path) -> None:
     data = pauses(tmp_path / "data", words=GOOD)
     status, _, err = run("score", data, "--out", data / "run")

@@ -119,10 +119,19 @@ def _channels(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     found: dict[str, int] = {}
     for pair in value.split(","):
         voice, equals, number = pair.partition("=")
-        if voice not in ("user", "system") or not equals or not number.isdigit() or int(number) < 1:
+        told = number.isascii() and number.isdigit() and int(number) >= 1
+        if voice not in ("user", "system") or voice in found or not equals or not told:
             raise click.BadParameter("expected user=N,system=N, each a channel counted from 1")
         found[voice] = int(number) - 1
+    if len(set(found.values())) < len(found):
+        raise click.BadParameter("expected two different channels; both voices cannot be on one")
     return found
+
+
+def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
+    if not abs(value) <= 86_400:  # also refuses what is not a number
+        raise click.BadParameter("expected seconds, at most a day")
+    return value
 
 
 def _benchmarks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -154,7 +163,7 @@ _layout_options = (
     click.option("--task", metavar="TASK", help="The task of every item, where no folder's name tells it."),
     click.option("--channels", callback=_channels, metavar="user=N,system=N",
                  help="Channels of two-channel files, from 1."),
-    click.option("--offset", type=float, default=0.0, metavar="SECONDS",
+    click.option("--offset", type=float, default=0.0, callback=_seconds, metavar="SECONDS",
                  help="When the system's files begin on the user's clock."),
     click.option("--layout", metavar="PATTERN", help="Where files lie, e.g. '{task}/{dataset}/{system}/{id}.flac'."),
 )  # fmt: skip
@@ -195,7 +204,7 @@ def _score_options(command: Any) -> Any:
                      help='Exit 4 if it holds, e.g. "latency.p90 > 1.2"; may be given several times.'),
         click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML."),
         click.option("--page/--no-page", default=True, help="Write report.html, which plays every item."),
-        click.option("--single-file", type=int, metavar="N",
+        click.option("--single-file", type=click.IntRange(min=0), metavar="N",
                      help="Embed the sound of the first N items in report.html."),
         _json,
     )  # fmt: skip
@@ -353,7 +362,12 @@ def measure(run: Path, benchmark: str, reference: Path | None, gates: Sequence[s
 @main.command()
 @click.argument("run", type=_PATH)
 @click.option("--page/--no-page", default=True, help="Write report.html too.")
-@click.option("--single-file", type=int, metavar="N", help="Embed the sound of the first N items in report.html.")
+@click.option(
+    "--single-file",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Embed the sound of the first N items in report.html.",
+)
 @_json
 def report(run: Path, page: bool, single_file: int | None, as_json: bool) -> int:
     """Write a run's tables and page again."""

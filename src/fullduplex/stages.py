@@ -83,6 +83,8 @@ def score(
     data = open_dataset(path, task=asked.task, channels=asked.channels, offset=asked.offset, layout=asked.layout)
     hearings = _hearings(chosen, asked.seen)
     systems = list(dict.fromkeys(entry.system for entry in data.entries))
+    if len(systems) > 1:
+        _own(out, systems)
     made = []
     for name in systems:
         entries = [entry for entry in data.entries if entry.system == name]
@@ -106,9 +108,21 @@ def measure_again(path: Path, benchmark: str = "", reference: Path | None = None
         chosen = [b for b in benchmarks.find(wanted) if benchmark or b.variant in about["variants"]]
         chosen.sort(key=lambda b: about["variants"].index(b.variant) if b.variant in about["variants"] else 99)
         told = reference or _kept_reference(run)
+        if not chosen:
+            raise RunError(f"{run.path}: run.json names no variant of {about['name']}; score into a new --out")
         measured = measure(run, chosen, read_reference(told) if told else None)
-        made.append(Scored(run, measured, measured.failed))
+        made.append(Scored(run, measured, {**measured.failed, **_unheard(run)}))
     return made
+
+
+def _unheard(run: Run) -> dict[str, str]:
+    """Return one failure that counts the items which the run was asked for and does not hold."""
+    asked = (run.about.get("source") or {}).get("items")
+    there = sum(1 for _ in run.items())
+    if not isinstance(asked, int) or there >= asked:
+        return {}
+    way = "give `fullduplex score` the same --out again to hear the others"
+    return {"the run": f"{there} of {asked} items were heard; {way}"}
 
 
 def runs_at(path: Path) -> list[Run]:
@@ -183,7 +197,7 @@ def _usable(
         try:
             detector(hearing.detector, str(cache))
         except PluginError as error:
-            if needed:
+            if needed or (hearing.name == SEEN and hearing.detector.name != "silero"):
                 raise
             remarks.append(f"speech was not looked for, since no number here needs it: {error}")
             continue
@@ -273,6 +287,14 @@ def _kept_reference(run: Run) -> Path | None:
             "give it with --reference"
         )
     return path
+
+
+def _own(out: Path, systems: Sequence[str]) -> None:
+    """Refuse a folder for several systems' runs that holds what no such scoring wrote."""
+    if not out.is_dir() or any((out / as_file_name(name) / "run.json").is_file() for name in systems):
+        return
+    if any(out.iterdir()):
+        raise RunError(f"{out}: holds files but no run of these systems; give an empty or a new folder as --out")
 
 
 def _apart(path: Path, out: Path) -> None:
