@@ -8,7 +8,7 @@ from typing import Any
 
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine, usable_cores
-from fullduplex.errors import RunError
+from fullduplex.errors import InputError, RunError
 from fullduplex.reporting import alike, compare
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.report import (
@@ -22,6 +22,7 @@ from fullduplex.reporting.report import (
     write_html,
 )
 from fullduplex.reporting.tables import csv_text
+from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
 from fullduplex.stages import FEW, Progress, Scored
 
@@ -78,7 +79,10 @@ def run_values(run: Run) -> alike.RunValues:
     table = read_json(path)
     heard: dict[str, dict[str, str]] = {}
     for folder in run.items():
-        item = read_json(folder / "item.json")
+        try:
+            item = read_item(folder)
+        except InputError:
+            continue  # it has failed, and is counted so in the run's own table
         mixed = sound_path(run, folder)
         own = folder / item["files"].get("system", "output.wav")
         heard.setdefault(item["set"], {})[item["id"]] = str(mixed if mixed.is_file() else own)

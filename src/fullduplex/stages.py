@@ -11,7 +11,7 @@ from typing import Any
 
 from fullduplex import benchmarks, plugins
 from fullduplex.benchmarks.declare import Benchmark, Hearing
-from fullduplex.data.dataset import Dataset, Entry, open_dataset
+from fullduplex.data.dataset import Entry, open_dataset
 from fullduplex.data.fdb_folder import read_reference
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.data.names import as_file_name
@@ -90,8 +90,18 @@ def score(
         entries = [entry for entry in data.entries if entry.system == name]
         place = out / as_file_name(name) if len(systems) > 1 else out
         system = asked.system or name or path.resolve().name
+        # What is missing stops here, in one sentence, before anything is written.
+        remarks: list[str] = []
+        words = _recogniser(entries, asked, remarks)
+        usable = _usable(hearings, entries, cache, remarks)
+        if words is not None:
+            recogniser(words, str(cache))
         run = Run.begin(place, _about(chosen, hearings, path, entries, asked, system))
-        remarks, failed = _hear(run, data, entries, hearings, asked, system, cache, engine, progress)
+        tasks = [
+            ListenTask(str(run.path), entry, system, _infers(entry, entries), usable, words, asked.language, str(cache))
+            for entry in entries
+        ]
+        failed = _hear(run, tasks, engine, progress)
         measured = measure(run, chosen, reference)
         failed = {**failed, **measured.failed}
         _keep_failures(run, failed)
@@ -133,26 +143,8 @@ def runs_at(path: Path) -> list[Run]:
     return [Run.open(p) for p in found] if found else [Run.open(path)]
 
 
-def _hear(
-    run: Run,
-    data: Dataset,
-    entries: Sequence[Entry],
-    hearings: tuple[Hearing, ...],
-    asked: Asked,
-    system: str,
-    cache: Path,
-    engine: str,
-    progress: Progress | None,
-) -> tuple[list[str], dict[str, str]]:
-    remarks: list[str] = []
-    words = _recogniser(entries, asked, remarks)
-    usable = _usable(hearings, entries, cache, remarks)
-    if words is not None:
-        recogniser(words, str(cache))  # missing weights stop here, in one sentence, before anything is written
-    tasks = [
-        ListenTask(str(run.path), entry, system, _infers(entry, entries), usable, words, asked.language, str(cache))
-        for entry in entries
-    ]
+def _hear(run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress | None) -> dict[str, str]:
+    """Lay out and hear every item; return those that failed, with a sentence each."""
     failed: dict[str, str] = {}
     told = engine or ("here" if len(tasks) < FEW or not _can_spawn() else f"processes:{usable_cores()}")
     done = 0
@@ -167,7 +159,7 @@ def _hear(
                 _mark_failed(run, outcome.task.entry, outcome.error)
             elif outcome.result.failed:
                 failed[key] = outcome.result.failed
-    return remarks, failed
+    return failed
 
 
 def _can_spawn() -> bool:
@@ -191,9 +183,12 @@ def _usable(
     """Return the hearings whose detector is at hand; one that a number needs must be."""
     if not any(entry.user_voice or entry.system_voice for entry in entries):
         return ()
-    needed = any(entry.task == "backchannel" or "output.json" not in entry.files for entry in entries)
+    backchannels = any(entry.task == "backchannel" for entry in entries)
+    needed = backchannels or any(not _has_words(entry) for entry in entries)
     found = []
     for hearing in hearings:
+        if hearing.name != SEEN and not backchannels:
+            continue
         try:
             detector(hearing.detector, str(cache))
         except PluginError as error:

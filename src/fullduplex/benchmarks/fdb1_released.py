@@ -63,14 +63,14 @@ def turn_takeover(trial: Trial) -> Fact | Absent:
     """Return :func:`takeover`; Absent where turn_taking.json lacks, since the script then pairs files wrongly."""
     found = takeover(trial, open_end_is_start=False)
     if isinstance(found, Fact) and _turn_end(trial) is None:
-        return Absent("no annotation", "turn_taking.json is missing or empty")
+        return Absent("no annotation", "no event in turn_taking.json, or no such file that can be read")
     return found
 
 
 def interruption_takeover(trial: Trial) -> Fact | Absent:
     """Return :func:`takeover` on what follows the interruption; Absent where interrupt.json lacks."""
     if not trial.failed and trial.system.tokens is not None and _interruption_end(trial) is None:
-        return Absent("no annotation", "interrupt.json is missing or empty")
+        return Absent("no annotation", "no event in interrupt.json, or no such file that can be read")
     return takeover(trial, open_end_is_start=False)
 
 
@@ -94,7 +94,7 @@ def rating(trial: Trial) -> Fact | Absent:
     """Return the rating kept in rating.json (0-5). Absent: ``no rating``."""
     verdict = trial.verdicts.get("rating")
     if verdict is None or not isinstance(verdict.value, int | float):
-        return Absent("no rating", "no rating.json")
+        return Absent("no rating", "no rating.json that can be read")
     return Fact(float(verdict.value), why=f"rated: {verdict.reason}" if verdict.reason else "rated")
 
 

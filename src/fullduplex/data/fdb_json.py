@@ -32,7 +32,7 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
     """
     value = read_json(path)
     if isinstance(value, list):
-        if value and all(isinstance(each, str | int | float) for each in value):
+        if all(isinstance(each, str | int | float) for each in value):
             raise InputError(
                 path,
                 found="a token list: texts without times",

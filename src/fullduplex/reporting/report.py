@@ -17,7 +17,7 @@ from fullduplex.errors import InputError
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.sound import make_sound
 from fullduplex.reporting.tables import markdown, markdown_text
-from fullduplex.runs.items import SEEN, read_trial
+from fullduplex.runs.items import SEEN, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
 
@@ -94,15 +94,20 @@ def _write_facts(path: Path, measured: Measured) -> None:
             table = {
                 "variant": [column.variant] * n,
                 "scenario": [column.scenario.name] * n,
-                "item": [measured.names[i] for i in column.items],
-                "group": [measured.groups[i] or None for i in column.items],
+                "item": [_utf8(measured.names[i]) for i in column.items],
+                "group": [_utf8(measured.groups[i]) or None for i in column.items],
                 "metric": [column.metric.name] * n,
                 "value": numbers,
                 "absent": [reason or None for reason in column.reasons],
-                "why": [why or None for why in column.whys],
+                "why": [_utf8(why) or None for why in column.whys],
                 "at": [None if at != at else at for at in column.at],
             }
             writer.write_table(pa.table(table, schema=schema))
+
+
+def _utf8(text: str) -> str:
+    """Return ``text`` with what UTF-8 cannot hold (half a surrogate pair) as an escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def report_markdown(
@@ -232,7 +237,7 @@ def sound(task: SoundTask) -> dict[str, Any]:
     if kept.is_file() and out.is_file() and out.stat().st_mtime_ns >= (folder / "item.json").stat().st_mtime_ns:
         found: dict[str, Any] = read_json(kept)
         return found
-    item = read_json(folder / "item.json")
+    item = read_item(folder)
     sides = [(folder / item["files"][role], None) if role in item["files"] else None for role in ("user", "system")]
     if not any(sides):
         return {}
@@ -286,7 +291,9 @@ def write_html(
     if embed is not None:
         for run, _ in pairs:
             for folder in run.items():
-                item = read_json(folder / "item.json")
+                item = _item(folder)
+                if item is None:
+                    continue
                 path = sound_path(run, folder)
                 if embed(run.system, item["id"]) and path.is_file():
                     embedded[f"{run.system}/{item['set']}/{item['id']}"] = path
@@ -302,13 +309,12 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
     for run, measured in pairs:
         facts = _facts_by_item(measured)
         for folder in run.items():
-            item = read_json(folder / "item.json")
+            item = _item(folder)
+            if item is None:
+                continue
             path = sound_path(run, folder)
             waves = read_json(path.with_suffix(".json")) if path.with_suffix(".json").is_file() else {}
-            try:
-                trial = read_trial(folder, SEEN)
-            except InputError:
-                continue
+            trial = trial_or_failure(folder, SEEN)
             tracks = {}
             for role, track in (("user", trial.user), ("system", trial.system)):
                 tracks[role] = {
@@ -341,6 +347,14 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
                 events=events,
                 facts=facts.get((item["set"], item["id"]), []),
             )
+
+
+def _item(folder: Path) -> dict[str, Any] | None:
+    """Return an item's names and files; None where they cannot be read, which is a counted failure already."""
+    try:
+        return read_item(folder)
+    except InputError:
+        return None
 
 
 def _facts_by_item(measured: Measured) -> dict[tuple[str, str], list[dict[str, Any]]]:

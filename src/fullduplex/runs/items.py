@@ -26,6 +26,8 @@ from fullduplex.model.trials import Trial, Verdict
 SCHEMA = 1
 #: The hearing that people see, and that events are inferred from.
 SEEN = "silero"
+MEND = "score into the same --out again to mend it"
+_KEYS = {"id", "set", "task", "dataset", "group", "files", "failed", "events", "duration", "missing", "infer"}
 _TRACKS = {"user": "input", "system": "output"}
 
 
@@ -133,6 +135,26 @@ def _loaded(entry: Entry) -> tuple[Trial, list[str]]:
     found = load_trial(replace(entry, files=good))
     # Audio that cannot be opened is named again where it is laid out.
     return replace(found, failed=""), faults
+
+
+def read_item(folder: Path) -> dict[str, Any]:
+    """Return the item.json of ``folder``; raises :class:`InputError` unless it is one that a run wrote."""
+    path = folder / "item.json"
+    item = read_json(path)
+    missing = sorted(_KEYS - set(item)) if isinstance(item, dict) else ["id"]
+    if missing:
+        raise InputError(path, found=f"no {missing[0]!r}", expected="an item.json that a run wrote", do=MEND)
+    return dict(item)
+
+
+def trial_or_failure(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] | None = None) -> Trial:
+    """Return :func:`read_trial`, or a trial that has failed where a file of the run was cut or edited by hand."""
+    try:
+        return read_trial(folder, hearing, reference)
+    except InputError as error:
+        return Trial(Item(folder.name), failed=f"{error}; {MEND}")
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return Trial(Item(folder.name), failed=f"{folder}: words.json or speech.json is not as a run writes it; {MEND}")
 
 
 def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] | None = None) -> Trial:

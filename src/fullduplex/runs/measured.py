@@ -14,14 +14,12 @@ import numpy as np
 
 from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.data.fdb_folder import read_tokens
-from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
-from fullduplex.model.items import Item
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial
-from fullduplex.runs.items import read_trial
+from fullduplex.runs.items import read_item, trial_or_failure
 from fullduplex.runs.run import Run
 
 
@@ -120,16 +118,13 @@ def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, A
 
 def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | None) -> None:
     """Add what every benchmark of ``made`` finds in one item's folder."""
-    name_on_disk = f"{folder.parent.name}/{folder.name}"
     try:
-        item = read_json(folder / "item.json")
-        missing = sorted({"id", "set", "task", "dataset", "group", "files", "failed"} - set(item))
-    except (InputError, TypeError) as error:
-        made.failed[name_on_disk] = str(error)
+        item = read_item(folder)
+    except InputError as error:
+        made.failed[f"{folder.parent.name}/{folder.name}"] = str(error)
         return
-    if missing:
-        made.failed[name_on_disk] = f"{folder / 'item.json'}: has no {missing[0]!r}; score into a new --out"
-        return
+    if item.get("faults"):
+        made.failed[f"{item['set']}/{item['id']}"] = "; ".join(map(str, item["faults"]))
     if item["failed"]:
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
     number: dict[str, int] = {}
@@ -141,7 +136,7 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
             continue
         hearing = benchmark.hearing.name
         if hearing not in trials or not scenario.needs_speech:
-            trials[hearing] = _trial(folder, hearing, reference)
+            trials[hearing] = trial_or_failure(folder, hearing, reference)
             if trials[hearing].failed:
                 made.failed.setdefault(f"{item['set']}/{item['id']}", trials[hearing].failed)
         trial = trials[hearing]
@@ -155,15 +150,6 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 if key not in made.columns:
                     made.columns[key] = Column(benchmark.variant, scenario, metric)
                 made.columns[key].add(number[name], metric.measure(one))
-
-
-def _trial(folder: Path, hearing: str, reference: Mapping[str, Any] | None) -> Trial:
-    try:
-        return read_trial(folder, hearing, reference)
-    except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
-        # A file of the run that was cut or edited by hand; the schemas say what it should be.
-        told = str(error) if isinstance(error, InputError) else f"{folder}: not as a run writes it ({error})"
-        return Trial(Item(folder.name), failed=f"{told}; score into the same --out again to mend it")
 
 
 def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:

@@ -33,6 +33,13 @@ class Run:
             raise InputError(path / "run.json", found="no schema number", expected="a run.json that fullduplex wrote")
         if about["schema"] > SCHEMA:
             raise RunError(f"{path}: written by a newer fullduplex (schema {about['schema']}); update fullduplex")
+        told = about.get("benchmark")
+        variants = told.get("variants") if isinstance(told, dict) else None
+        if not isinstance(told, dict) or not {"name", "version"} <= set(told) or not isinstance(variants, list):
+            raise InputError(
+                path / "run.json", "benchmark", found="none with a name, a version and variants",
+                expected="a run.json that fullduplex wrote", do="score into a new --out",
+            )  # fmt: skip
         return cls(path, about)
 
     @classmethod
@@ -46,7 +53,7 @@ class Run:
         if (path / "run.json").is_file():
             there = cls.open(path)
             for key in ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed"):
-                if _plain(there.about.get(key)) != _plain(about.get(key)):
+                if _compared(key, there.about) != _compared(key, about):
                     raise RunError(
                         f"{path}: holds a run with another {key} ({_short(there.about.get(key))}, "
                         f"now {_short(about.get(key))}); give another --out, or delete that folder"
@@ -97,6 +104,12 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
             digits = ""
         parts.append((1, 0, c))
     return tuple(parts)
+
+
+def _compared(key: str, about: Mapping[str, Any]) -> Any:
+    value = _plain(about.get(key))
+    # One folder has many paths; which items it holds is what counts.
+    return value.get("digest") if key == "source" and isinstance(value, dict) else value
 
 
 def _plain(value: Any) -> Any:
