@@ -283,6 +283,60 @@ def test_a_folder_of_other_files_is_refused_for_several_systems_too(tmp_path: Pa
     assert status == 0, err
 
 
+def test_a_file_that_cannot_be_read_is_told_though_the_numbers_stand(tmp_path: Path) -> None:
+    data = pauses(tmp_path / "data", words=GOOD, pause=[{"timestamp": [3, 1]}])
+    status, out, err = run("score", data, "--out", tmp_path / "run", "--json", "--no-page")
+    assert status == 3
+    assert json.loads(out)["estimates"][0]["n"] == 2
+    assert "pause.json" in err
+
+
+def test_missing_weights_leave_no_run_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FULLDUPLEX_CACHE", str(tmp_path / "empty"))
+    data = tmp_path / "data"
+    audio.write(item(data / "icc_backchannel/0", words=GOOD) / "output.wav", np.zeros(16_000, np.float32), 16_000)
+    status, _, err = run("score", data, "--out", tmp_path / "run", "--no-page")
+    assert (status, "fullduplex models fetch" in err) == (1, True)
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_id_that_utf8_cannot_hold_loses_no_table(tmp_path: Path) -> None:
+    item(tmp_path / "data", words=GOOD)
+    row = {"id": "\ud800", "user": "data/input.wav", "words": "data/output.json", "task": "pause_handling"}
+    (tmp_path / "m.jsonl").write_text(json.dumps(row) + "\n")
+    status, _, err = run("score", tmp_path / "m.jsonl", "--out", tmp_path / "run", "--no-page")
+    assert "Traceback" not in err
+    assert status == 1 or (tmp_path / "run/report.md").is_file()
+
+
+@pytest.mark.parametrize("about", ['{"schema": 1}', '{"schema": 1, "benchmark": []}', "[]"])
+@pytest.mark.parametrize("command", ["measure", "report"])
+def test_a_broken_run_json_is_a_sentence_and_costs_nothing(command: str, about: str, tmp_path: Path) -> None:
+    scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
+    before = (tmp_path / "run/estimates.json").read_bytes()
+    (tmp_path / "run/run.json").write_text(about)
+    status, _, err = run(command, tmp_path / "run")
+    assert status == 1
+    assert err.count("\n") == 1
+    assert (tmp_path / "run/estimates.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["item.json", "words.json"])
+def test_the_page_is_written_around_a_broken_item(name: str, tmp_path: Path) -> None:
+    scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
+    (tmp_path / "run/trials/candor_pause_handling/1" / name).write_text("null")
+    status, _, err = run("report", tmp_path / "run")
+    assert (status, "Traceback" in err) == (3, False)
+    assert (tmp_path / "run/report.html").is_file()
+
+
+def test_a_folder_by_another_path_is_the_same_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = pauses(tmp_path / "data", words=GOOD)
+    scored(data, "--out", tmp_path / "run", "--system", "it")
+    monkeypatch.chdir(tmp_path)
+    scored("data", "--out", "run", "--system", "it")
+
+
 def test_the_run_is_refused_inside_the_folder_that_is_scored(tmp_path: Path) -> None:
     data = pauses(tmp_path / "data", words=GOOD)
     status, _, err = run("score", data, "--out", data / "run")
