@@ -337,6 +337,29 @@ def test_a_folder_by_another_path_is_the_same_source(tmp_path: Path, monkeypatch
     scored("data", "--out", "run", "--system", "it")
 
 
+def test_junit_has_a_file_for_each_system(tmp_path: Path) -> None:
+    item(tmp_path / "data", words=GOOD)
+    (tmp_path / "data/broken.json").write_text("{")
+    row = {"id": "1", "user": "data/input.wav", "task": "pause_handling"}
+    rows = [
+        {**row, "words": "data/output.json", "system_name": "A"},
+        {**row, "words": "data/broken.json", "system_name": "B"},
+    ]
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps(one) + "\n" for one in rows))
+    status, _, err = run(
+        "score", tmp_path / "m.jsonl", "--out", tmp_path / "run", "--no-page", "--junit", tmp_path / "j.xml"
+    )
+    assert status == 3, err
+    assert 'errors="0"' in (tmp_path / "j-A.xml").read_text()
+    assert 'errors="1"' in (tmp_path / "j-B.xml").read_text()
+
+
+def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
+    scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
+    status, _, err = run("compare", tmp_path / "run", tmp_path / "run")
+    assert (status, "the same run twice" in err) == (1, True)
+
+
 def test_the_run_is_refused_inside_the_folder_that_is_scored(tmp_path: Path) -> None:
     data = pauses(tmp_path / "data", words=GOOD)
     status, _, err = run("score", data, "--out", data / "run")

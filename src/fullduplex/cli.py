@@ -202,7 +202,8 @@ def _score_options(command: Any) -> Any:
         _engine,
         click.option("--fail-if", "gates", multiple=True, metavar="GATE",
                      help='Exit 4 if it holds, e.g. "latency.p90 > 1.2"; may be given several times.'),
-        click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML."),
+        click.option("--junit", type=_PATH, metavar="FILE",
+                     help="Write gates and failed items as JUnit XML; one file for each system."),
         click.option("--page/--no-page", default=True, help="Write report.html, which plays every item."),
         click.option("--single-file", type=click.IntRange(min=0), metavar="N",
                      help="Embed the sound of the first N items in report.html."),
@@ -298,9 +299,15 @@ def _finish(
         if not result.held:
             _say(result.text)
     if given.get("junit"):
+        from fullduplex.data.names import as_file_name
         from fullduplex.runs.export import export
 
-        export(scored[0].run.path, "junit", given["junit"], gates=[gate.text for gate in gates])
+        for one in scored:
+            # One file a system, so that none can hide behind another's success.
+            file = given["junit"]
+            if len(scored) > 1:
+                file = file.with_name(f"{file.stem}-{as_file_name(one.run.system)}{file.suffix}")
+            export(one.run.path, "junit", file, gates=[gate.text for gate in gates])
     failed = {key: why for one in scored for key, why in one.failed.items()}
     if failed:
         key, why = next(iter(failed.items()))
@@ -412,6 +419,8 @@ def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None
     from fullduplex.stages import runs_at
 
     opened = [run for path in runs for run in runs_at(path)]
+    if len({run.path.resolve() for run in opened}) < len(opened):
+        raise InputError("compare", found="the same run twice", expected="different runs")
     names = [run.system for run in opened]
     unique = {(name if names.count(name) == 1 else str(run.path)): run for name, run in zip(names, opened, strict=True)}
     found = compared({name: run_values(run) for name, run in unique.items()}, seed, only_common=only_common)

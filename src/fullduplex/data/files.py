@@ -47,6 +47,8 @@ def write_json(path: Path, value: Any) -> None:
 def read_text_file(path: Path) -> str:
     """Return a UTF-8 file's text without a byte-order mark; raises :class:`InputError`."""
     try:
+        if path.is_fifo():  # would wait for a writer that may never come
+            raise InputError(path, found="a pipe", expected="a file")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(

@@ -67,7 +67,10 @@ def items_needed_for_mean(
     if not (sd > 0 and math.isfinite(sd)):
         raise InputError("plan", "sd", found=sd, expected="a positive number")
     z_alpha, z_beta = _deviates(power, alpha)
-    base = ((z_alpha + z_beta) * sd / difference) ** 2
+    ratio = abs((z_alpha + z_beta) * sd / difference)
+    if ratio > 1e9:
+        raise InputError("plan", "sd", found=sd, expected="less than a thousand million differences")
+    base = ratio**2
     return math.ceil(base + z_alpha**2 / 2 if paired else 2 * base + z_alpha**2 / 4)
 
 
