@@ -120,12 +120,12 @@ def _find_words(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list
         if task.recogniser is None or role not in item["files"]:
             continue
         sound = folder / item["files"][role]
-        made_of = [task.recogniser.to_json(), task.language, _content(sound)]
+        made_of = [_recogniser_spec(task), task.language, _content(sound)]
         parts[name] = digest(made_of)
         tracks[name], new = _cached(task, parts[name], lambda sound=sound: _recognise(task, sound))
         if new:
             did.append(f"words of {name}")
-    spec = task.recogniser.to_json() if task.recogniser and parts else None
+    spec = _recogniser_spec(task) if parts else None
     value = {"schema": 1, "spec": spec, "digest": digest(parts), "tracks": tracks}
     if there != value:
         write_json(folder / "words.json", value)
@@ -167,6 +167,13 @@ def _is_words(track: Any) -> bool:
         and all(type(t) in (int, float) for t in row[1:3])
         for row in track["words"]
     )
+
+
+def _recogniser_spec(task: ListenTask) -> dict[str, Any]:
+    """Return the spec with the revision of what really recognises: another one finds other words."""
+    assert task.recogniser is not None
+    spec: Spec = recogniser(task.recogniser, task.cache).spec
+    return spec.to_json()
 
 
 def _recognise(task: ListenTask, sound: Path) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class Aligner:
     def __init__(self, language: str) -> None:
         self.language = language
         self.revision = {"en": "pocketsphinx", "fr": "soundswallower"}[language]
-        self.revision += f" {version(self.revision)}"
+        self.revision += f" {version(self.revision)}, anew for each utterance"
         self._one_at_a_time = threading.Lock()
         self._decoder: Any = None
 
@@ -57,6 +57,9 @@ class Aligner:
 
     def _spans(self, samples: Samples, spoken: Sequence[str]) -> list[tuple[float, float]] | None:
         decoder = self._loaded()
+        # The mean and level of the sound heard so far would be carried over, and a
+        # word's time would depend on which utterance came before it.
+        decoder.reinit_feat()
         for part in dict.fromkeys(spoken):
             if not decoder.lookup_word(part):
                 guess = phones(part, self.language)
@@ -93,7 +96,12 @@ def _french() -> Any:
     import soundswallower
 
     return soundswallower.Decoder(
-        hmm=soundswallower.get_model_path("fr-fr"), loglevel="FATAL", beam=1e-100, pbeam=1e-100, wbeam=1e-80
+        hmm=soundswallower.get_model_path("fr-fr"),
+        loglevel="FATAL",
+        cmn="batch",
+        beam=1e-100,
+        pbeam=1e-100,
+        wbeam=1e-80,
     )
 
 

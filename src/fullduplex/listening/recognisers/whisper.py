@@ -85,19 +85,24 @@ class Whisper:
         return Heard(tokens_of(words), tuple(word.confidence or 0.0 for word in words), placed, remarks)
 
     def _sentences(self, piece: Samples, offset: float, language: str) -> list[list[Placed]]:
+        from threadpoolctl import threadpool_limits
+
         model, numerals = self._ready()
-        segments, _ = model.transcribe(
-            piece,
-            language=language,
-            beam_size=1,
-            temperature=0.0,
-            condition_on_previous_text=False,
-            suppress_tokens=[-1, *numerals],
-            word_timestamps=True,
-            max_new_tokens=min(440, 20 + int(_TOKENS_A_SECOND * len(piece) / RATE)),
-        )
         spaced = language not in _WITHOUT_SPACES
-        return [_words(segment.words, offset, spaced) for segment in segments if segment.words]
+        # The spectrogram is a matrix product whose last bits, and with them a doubtful
+        # word, depend on how many threads share it: one thread, wherever this runs.
+        with threadpool_limits(limits=1, user_api="blas"):
+            segments, _ = model.transcribe(
+                piece,
+                language=language,
+                beam_size=1,
+                temperature=0.0,
+                condition_on_previous_text=False,
+                suppress_tokens=[-1, *numerals],
+                word_timestamps=True,
+                max_new_tokens=min(440, 20 + int(_TOKENS_A_SECOND * len(piece) / RATE)),
+            )
+            return [_words(segment.words, offset, spaced) for segment in segments if segment.words]
 
     def _aligner(self, language: str) -> Aligner | None:
         if not self.align or language not in LANGUAGES:
