@@ -251,10 +251,9 @@ def _asked(given: Mapping[str, Any]) -> Any:
 
 def _score(folder: Path, given: Mapping[str, Any]) -> int:
     from fullduplex.publish import publish
-    from fullduplex.runs.gates import parse_gate
     from fullduplex.stages import score
 
-    gates = [parse_gate(text) for text in given["gates"]]
+    gates = _gates(given["gates"])
     out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
     bar = _Bar()
     try:
@@ -288,12 +287,16 @@ def _finish(
         tables = [estimates(one) for one in scored]
         _shown_json(tables[0] if len(tables) == 1 else tables)
     else:
-        _print_tables(scored, rows)
+        shown = given.get("shown") or tuple(rows)
+        _print_tables(scored, {variant: table for variant, table in rows.items() if variant in shown})
         for remark in dict.fromkeys(remark for one in scored for remark in one.remarks):
             click.echo(f"note: {printable(remark, 500)}")
-        if given.get("page", True) and (out / "report.html").is_file():
-            click.echo(f"Hear every verdict: {out / 'report.html'}")
-        click.echo(f"Tables: {out / 'report.md'}")
+        if not given.get("written", True):
+            click.echo("Shown only; the run keeps its own tables.")
+        else:
+            click.echo(f"Tables: {out / 'report.md'}")
+            if given.get("page", True) and (out / "report.html").is_file():
+                click.echo(f"Hear every verdict: {(out / 'report.html').resolve()}")
     results = [result for one in scored for result in check_gates(gates, estimates(one))] if gates else []
     for result in results:
         if not result.held:
@@ -362,7 +365,7 @@ def listen(folder: Path, **given: Any) -> int:
 @click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds.")
 @_json
 def measure(run: Path, benchmark: str, reference: Path | None, gates: Sequence[str], as_json: bool) -> int:
-    """Measure a run again, from what was heard; reads no audio."""
+    """Measure a run again, from what was heard; reads no audio. With --as, shows other rules and writes nothing."""
     return _again(run, benchmark, reference, gates, as_json, page=False)
 
 
@@ -391,18 +394,32 @@ def _again(
     page: bool,
     embed: Callable[[str, str], bool] | None = None,
 ) -> int:
-    from fullduplex.publish import publish
-    from fullduplex.runs.gates import parse_gate
+    from fullduplex.publish import publish, rows_together
     from fullduplex.stages import measure_again
 
-    parsed = [parse_gate(text) for text in gates]
+    parsed = _gates(gates)
     bar = _Bar()
     try:
         scored = measure_again(run, benchmark, reference)
-        rows = publish(scored, run, page=page, progress=bar, embed=embed)
+        if benchmark:
+            # Other rules than the run was asked for are shown; what the run holds stays as it is.
+            rows = rows_together(scored)
+        else:
+            page = page or (run / "report.html").is_file()  # never an old page beside new tables
+            rows = publish(scored, run, page=page, progress=bar, embed=embed)
     finally:
         bar.close()
-    return _finish(scored, rows, run, parsed, {"as_json": as_json, "page": page})
+    status = _finish(scored, rows, run, parsed, {"as_json": as_json, "page": page, "written": not benchmark})
+    return status
+
+
+def _gates(texts: Sequence[str]) -> list[Any]:
+    from fullduplex.runs.gates import parse_gate
+
+    try:
+        return [parse_gate(text) for text in texts]
+    except InputError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @main.command()
@@ -423,7 +440,8 @@ def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None
         raise InputError("compare", found="the same run twice", expected="different runs")
     names = [run.system for run in opened]
     unique = {(name if names.count(name) == 1 else str(run.path)): run for name, run in zip(names, opened, strict=True)}
-    found = compared({name: run_values(run) for name, run in unique.items()}, seed, only_common=only_common)
+    base = Path() if out is None else out
+    found = compared({name: run_values(run, base) for name, run in unique.items()}, seed, only_common=only_common)
     if out is not None:
         write_comparison(found, out)
     if as_json:
@@ -510,10 +528,6 @@ def list_(family: str, as_json: bool) -> int:
         )
         return 0
     click.echo(list_text(family))
-    if family in ("", "benchmarks"):
-        for plugin in plugins.members("benchmarks"):
-            for variant, benchmark in plugins.find("benchmarks", plugin.name)().items():
-                click.echo(f"  {plugin.name}@{variant}: {benchmark.summary}")
     return 0
 
 
@@ -568,7 +582,9 @@ def plan(
     told = f"standard deviation {sd:g}" if sd is not None else f"correlation within an item {correlation or 0:g}"
     click.echo(f"To tell {first:g} from {second:g} with power {power:g} at alpha {alpha:g}, two-sided:")
     click.echo(f"  {found['items_for_each_system']} items for each system, if their items differ")
-    click.echo(f"  {found['pairs']} items, if both systems answer the same ones ({told})")
+    click.echo(
+        f"  {found['pairs']} items, if both systems answer the same ones ({told}; --correlation or --sd says other)"
+    )
     return 0
 
 
@@ -648,7 +664,8 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
         scored, rows, comparison = run_demo(out, seed=seed, cache=_cache(), engine=engine, progress=bar)
     finally:
         bar.close()
-    status = _finish(scored, rows, out / "runs", (), {"as_json": as_json, "page": True})
+    shown = (next(iter(rows)), "anchored")
+    status = _finish(scored, rows, out / "runs", (), {"as_json": as_json, "page": True, "shown": shown})
     if not as_json and comparison is not None:
         flips = sum(len(d.changes) for d in comparison.differences)
         click.echo(f"{flips} verdicts and latencies differ between systems: {out / 'runs' / 'compare.md'}")

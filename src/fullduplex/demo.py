@@ -9,7 +9,7 @@ from typing import Any
 
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import RunError
-from fullduplex.publish import Rows, publish, run_values, write_comparison
+from fullduplex.publish import Rows, publish, run_values
 from fullduplex.reporting.compare import compare
 from fullduplex.stages import Asked, Progress, Scored, score
 
@@ -47,9 +47,8 @@ def run_demo(
     for one in scored:
         publish([one], one.run.path, page=False)
 
-    comparison = compare({one.run.system: run_values(one.run) for one in scored}, seed)
+    comparison = compare({one.run.system: run_values(one.run, out / "runs") for one in scored}, seed)
     rows = publish(scored, out / "runs", engine=engine, progress=progress, comparison=comparison)
-    write_comparison(comparison, out / "runs")
     return scored, rows, comparison
 
 

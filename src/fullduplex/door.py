@@ -21,6 +21,10 @@ class Scores:
     out: Path
     scored: tuple[Scored, ...]
 
+    def __repr__(self) -> str:
+        systems = ", ".join(one.run.system for one in self.scored)
+        return f"Scores({str(self.out)!r}, systems: {systems}, failed items: {len(self.failed)})"
+
     def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
         """Return what ``fullduplex score --json`` prints: one object, or a list of them for several systems."""
         made = [estimates(one) for one in self.scored]
@@ -35,7 +39,13 @@ class Scores:
             import pandas as pd
         except ImportError as error:
             raise PluginError("to_pandas needs pandas, which is not installed; install fullduplex[pandas]") from error
-        return pd.DataFrame([row for one in self.scored for row in estimates(one)["estimates"]])
+        rows = []
+        for one in self.scored:
+            table = estimates(one)
+            lead = {"benchmark": table["benchmark"], "variant": table["variant"], "system": table["system"]}
+            rows += [lead | row for row in table["estimates"]]
+        frame = pd.DataFrame(rows)
+        return frame.astype({name: "float64" for name in ("value", "low", "high") if name in frame})
 
     @property
     def failed(self) -> dict[str, str]:
@@ -49,13 +59,15 @@ def score(
     *,
     out: str | os.PathLike[str] | None = None,
     cache: str | os.PathLike[str] | None = None,
-    engine: str = "",
+    engine: str = "here",
     page: bool = False,
     **asked: Any,
 ) -> Scores:
     """Score recordings that exist, as ``fullduplex score`` does; see :class:`fullduplex.stages.Asked` for options.
 
-    ``out`` defaults to ``./NAME.run``. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
+    ``out`` defaults to ``./NAME.run``. ``engine`` is ``here`` unless told: workers import the main
+    module again, so ``processes:N`` needs a script whose work stands under
+    ``if __name__ == "__main__"``. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
     """
     source = Path(folder)
     place = Path(out) if out is not None else Path(f"{source.resolve().name}.run")

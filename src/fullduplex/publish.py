@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,10 @@ def publish(
     if page:
         _make_sounds(scored, engine, progress)
         if len(scored) > 1 and comparison is None:
-            comparison = _compared(scored)
+            comparison = _compared(scored, out)
         pairs = [(one.run, one.measured) for one in scored]
+        if comparison is not None:
+            write_comparison(comparison, out)
         remarks = [remark for one in scored for remark in one.remarks]
         write_html(pairs, together, out / "report.html", comparison=comparison, embed=embed, remarks=remarks)
     return together
@@ -71,8 +74,14 @@ def estimates(scored: Scored) -> dict[str, Any]:
     return estimates_object(scored.run, scored.measured, rows)
 
 
-def run_values(run: Run) -> alike.RunValues:
-    """Return what a comparison needs of a finished run: its leading variant, and where each item can be heard."""
+def rows_together(scored: Sequence[Scored]) -> Rows:
+    """Return the estimates of every run together, by variant; writes nothing."""
+    variants = [benchmark.variant for benchmark in scored[0].measured.benchmarks]
+    return {v: [row for one in scored for row in rows_of(one.run, one.measured, v)] for v in variants}
+
+
+def run_values(run: Run, base: Path) -> alike.RunValues:
+    """Return what a comparison needs of a finished run: its leading variant, and where to listen, from ``base``."""
     path = run.path / "estimates.json"
     if not path.is_file():
         raise RunError(f"{run.path}: has no estimates.json; run `fullduplex measure` on it first")
@@ -85,14 +94,14 @@ def run_values(run: Run) -> alike.RunValues:
             continue  # it has failed, and is counted so in the run's own table
         mixed = sound_path(run, folder)
         own = folder / item["files"].get("system", "output.wav")
-        heard.setdefault(item["set"], {})[item["id"]] = str(mixed if mixed.is_file() else own)
+        heard.setdefault(item["set"], {})[item["id"]] = os.path.relpath(mixed if mixed.is_file() else own, base)
     hearing = run.about.get("hearings", {})
     return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), audio=heard)
 
 
-def _compared(scored: Sequence[Scored]) -> Any:
+def _compared(scored: Sequence[Scored], out: Path) -> Any:
     try:
-        return compare.compare({one.run.system: run_values(one.run) for one in scored}, only_common=True)
+        return compare.compare({one.run.system: run_values(one.run, out) for one in scored}, only_common=True)
     except RunError:
         return None
 

@@ -105,7 +105,7 @@ def score(
         measured = measure(run, chosen, reference)
         failed = {**failed, **measured.failed}
         _keep_failures(run, failed)
-        made.append(Scored(run, measured, failed, (*data.remarks, *remarks)))
+        made.append(Scored(run, measured, failed, (*told(measured), *data.remarks, *remarks)))
     return made
 
 
@@ -117,12 +117,17 @@ def measure_again(path: Path, benchmark: str = "", reference: Path | None = None
         wanted = benchmark or f"{about['name']}@all"
         chosen = [b for b in benchmarks.find(wanted) if benchmark or b.variant in about["variants"]]
         chosen.sort(key=lambda b: about["variants"].index(b.variant) if b.variant in about["variants"] else 99)
-        told = reference or _kept_reference(run)
+        given = reference or _kept_reference(run)
         if not chosen:
             raise RunError(f"{run.path}: run.json names no variant of {about['name']}; score into a new --out")
-        measured = measure(run, chosen, read_reference(told) if told else None)
-        made.append(Scored(run, measured, {**measured.failed, **_unheard(run)}))
+        measured = measure(run, chosen, read_reference(given) if given else None)
+        made.append(Scored(run, measured, {**measured.failed, **_unheard(run)}, told(measured)))
     return made
+
+
+def told(measured: Measured) -> tuple[str, ...]:
+    """Return what a reader of the tables has to know of their making, with the number of items."""
+    return tuple(f"{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items()))
 
 
 def _unheard(run: Run) -> dict[str, str]:
@@ -146,9 +151,9 @@ def runs_at(path: Path) -> list[Run]:
 def _hear(run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress | None) -> dict[str, str]:
     """Lay out and hear every item; return those that failed, with a sentence each."""
     failed: dict[str, str] = {}
-    told = engine or ("here" if len(tasks) < FEW or not _can_spawn() else f"processes:{usable_cores()}")
+    where = engine or ("here" if len(tasks) < FEW or not _can_spawn() else f"processes:{usable_cores()}")
     done = 0
-    with open_engine(told) as opened:
+    with open_engine(where) as opened:
         for outcome in each(opened, listen, tasks):
             done += 1
             if progress is not None:

@@ -28,7 +28,11 @@ def takeover(trial: Trial) -> Fact | Absent:
         if not _short(u):
             n = len(u.words or ())
             return Fact(1, u.span.start, f"takeover: a segment of {in_seconds(u.span.duration):.2f} s, {n} words")
-    return Fact(0, said[0].span.start, "backchannel only") if said else Fact(0, why="silent")
+    return Fact(0, said[0].span.start, "backchannel only") if said else Fact(0, why=_nothing(trial))
+
+
+def _nothing(trial: Trial) -> str:
+    return "silent: nothing began after the interruption" if trial.system.words else "silent"
 
 
 def turn_takeover(trial: Trial) -> Fact | Absent:

@@ -56,7 +56,8 @@ def takeover(trial: Trial, *, open_end_is_start: bool) -> Fact | Absent:
     span = end - first.start
     held = 0 if span < 1 and len(tokens) <= 3 else 1
     kind = "takeover" if held else "backchannel by the script's rule"
-    return Fact(held, _at(first.start), f"{kind}: {len(tokens)} words over {span:.3f} s anywhere in the file")
+    where = "anywhere in the file" if _interruption_end(trial) is None else "after the interruption"
+    return Fact(held, _at(first.start), f"{kind}: {len(tokens)} words over {span:.3f} s {where}")
 
 
 def turn_takeover(trial: Trial) -> Fact | Absent:
@@ -110,7 +111,7 @@ def backchannel_verdict(trial: Trial, counting: Counting) -> tuple[int, list[tup
     if trial.system.tokens is None:
         return Absent("no output", "no output.json; the script reuses the verdict of the sample before")
     if trial.system.segments is None:
-        return Absent("no speech track", "no output audio")
+        return Absent("no speech track", "no output audio, or not heard as this variant hears: score with this variant")
     flag, counted, why = 0, list[tuple[float, float]](), "silent"
     for start, end in trial.system.segments:
         if end - start > 3:

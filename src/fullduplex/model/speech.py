@@ -42,7 +42,7 @@ class Track:
     seconds (two that touch stay two), ``tokens`` the file's own words; both serve
     ``released`` variants. ``acoustics`` holds numbers measured from the sound.
     ``words_from`` and ``speech_from`` name the source of each, for the report.
-    ``duration`` is the length of the recording in microseconds, or None.
+    ``silent_recording``: every sample is zero. ``duration`` is the length of the recording in microseconds, or None.
     """
 
     words: tuple[Word, ...] | None = None
@@ -53,6 +53,7 @@ class Track:
     duration: int | None = None
     words_from: str = ""
     speech_from: str = ""
+    silent_recording: bool = False
 
     def said(self, window: Span) -> str:
         """Return the words that sound in ``window``, as text."""

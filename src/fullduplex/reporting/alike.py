@@ -130,7 +130,7 @@ def items_must_agree(
         if not only_common:
             raise RunError(
                 f"{printable(key[0])}: {_some(only_mine)} only in {printable(first)}, {_some(only_theirs)} only in "
-                f"{printable(name)}; score the same items, or compare only what is common"
+                f"{printable(name)}; score the same items, or compare with --only-common"
             )
         for owner, only in ((first, only_mine), (name, only_theirs)):
             if only:

@@ -209,9 +209,9 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
     speech = None if segments is None else Timeline(Span(seconds(s), seconds(e)) for s, e in segments if e > s)
     length = item["duration"][role]
     duration = None if length is None else seconds(length)
-    return Track(
-        spoken, speech, {}, tokens, segments, duration, words_from, speech_from if segments is not None else ""
-    )
+    told_from = speech_from if segments is not None else ""
+    zeros = sound is not None and sound.get("peak") == 0
+    return Track(spoken, speech, {}, tokens, segments, duration, words_from, told_from, zeros)
 
 
 def _user_speech(speech: Any) -> Timeline | None:

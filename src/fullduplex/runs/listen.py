@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fullduplex import plugins
 from fullduplex.benchmarks.declare import Hearing
 from fullduplex.data import audio
@@ -215,7 +217,7 @@ def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> lis
             if hearing.channels == "refuse" and probe.channels > 1:
                 failed = f"{item['files'][role]} has {probe.channels} channels, and the released script crashes on it"
                 continue
-            mark = digest([hearing.to_json(), found.spec.to_json(), _content(sound)])
+            mark = digest([hearing.to_json(), found.spec.to_json(), _content(sound), "with its peak"])
             tracks[name], new = _cached(
                 task, mark, lambda sound=sound, hearing=hearing: _detect(sound, hearing, task.cache)
             )
@@ -237,7 +239,8 @@ def _detect(sound: Path, hearing: Hearing, cache_folder: str) -> dict[str, Any]:
     if not hearing.assume_rate:
         samples = audio.resample(samples, rate, found.rate)
     (segments,) = found.detect([samples])
-    return {"segments": [[start, end] for start, end in segments], "duration": length}
+    loudest = float(np.abs(samples).max(initial=0.0))
+    return {"segments": [[start, end] for start, end in segments], "duration": length, "peak": loudest}
 
 
 def _cached(task: ListenTask, mark: str, make: Any) -> tuple[dict[str, Any], bool]:

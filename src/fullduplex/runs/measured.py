@@ -59,7 +59,8 @@ class Column:
 class Measured:
     """Every column of a run, with the names and groups of its items.
 
-    ``passed_over`` counts items of tasks that the benchmark does not have.
+    ``passed_over`` counts items of tasks that the benchmark does not have, ``notes`` what a
+    reader of the table has to know: events that a rule found, words that were recognised, recordings of zeros.
     """
 
     benchmarks: Sequence[Benchmark]
@@ -67,6 +68,7 @@ class Measured:
     groups: list[str] = field(default_factory=list)
     columns: dict[tuple[str, str, str], Column] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
 
     def estimates(self, variant: str, seed: int) -> Iterator[tuple[Column, Estimate]]:
@@ -127,6 +129,7 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
         made.failed[f"{item['set']}/{item['id']}"] = "; ".join(map(str, item["faults"]))
     if item["failed"]:
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
+    made.notes.update(_notes(folder, item))
     number: dict[str, int] = {}
     trials: dict[str, Trial] = {}
     for benchmark in made.benchmarks:
@@ -150,6 +153,17 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 if key not in made.columns:
                     made.columns[key] = Column(benchmark.variant, scenario, metric)
                 made.columns[key].add(number[name], metric.measure(one))
+
+
+def _notes(folder: Path, item: Mapping[str, Any]) -> Iterator[str]:
+    trial = trial_or_failure(folder)
+    for event in trial.events:
+        if event.source:
+            yield f"{item['task']}: no event is annotated; found on the user's channel: {event.source}"
+    if trial.system.words_from not in ("", "recorded"):
+        yield f"the system's words are from: {trial.system.words_from}"
+    if trial.system.silent_recording:
+        yield "system recordings that are all zeros: a silent system, or a recording that failed"
 
 
 def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:

@@ -53,6 +53,11 @@ class Run:
         if (path / "run.json").is_file():
             there = cls.open(path)
             for key in ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed"):
+                if key == "benchmark" and _compared(key, there.about) != _compared(key, about):
+                    raise RunError(
+                        f"{path}: was scored as {_named(there.about[key])}, and now {_named(about[key])} is asked; "
+                        "give another --out, or see other rules with `fullduplex measure RUN --as BENCH@VARIANT`"
+                    )
                 if _compared(key, there.about) != _compared(key, about):
                     raise RunError(
                         f"{path}: holds a run with another {key} ({_short(there.about.get(key))}, "
@@ -104,6 +109,10 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
             digits = ""
         parts.append((1, 0, c))
     return tuple(parts)
+
+
+def _named(benchmark: Mapping[str, Any]) -> str:
+    return f"{benchmark['name']}@{','.join(map(str, benchmark['variants']))}"
 
 
 def _compared(key: str, about: Mapping[str, Any]) -> Any:
