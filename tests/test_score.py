@@ -412,6 +412,20 @@ def test_the_python_door_works_in_a_plain_script(tmp_path: Path) -> None:
     assert done.stdout.count("Scores(") == 1
 
 
+def test_what_cannot_be_is_told_with_the_table(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    folder = item(
+        data / "synthetic_user_interruption/1", words=said(*((w, 6 + k / 2, 6.4 + k / 2) for k, w in enumerate("abcd")))
+    )
+    event = {"context": "", "interrupt": "", "timestamp": [50.0, 51.0]}
+    (folder / "interrupt.json").write_text(json.dumps([event]))
+    (folder / "rating.json").write_text(json.dumps({"analysis": "", "rating": 99}))
+    status, out, err = run("score", data, "--out", tmp_path / "run", "--no-page")
+    assert status == 0, err
+    assert "ratings outside 0-5" in out
+    assert "events after the end of both recordings" in out
+
+
 def test_the_run_is_refused_inside_the_folder_that_is_scored(tmp_path: Path) -> None:
     data = pauses(tmp_path / "data", words=GOOD)
     status, _, err = run("score", data, "--out", data / "run")

@@ -105,14 +105,19 @@ def score(
         measured = measure(run, chosen, reference)
         failed = {**failed, **measured.failed}
         _keep_failures(run, failed)
-        made.append(Scored(run, measured, failed, (*told(measured), *data.remarks, *remarks)))
+        made.append(
+            Scored(
+                run, measured, failed, (*told(measured, system if len(systems) > 1 else ""), *data.remarks, *remarks)
+            )
+        )
     return made
 
 
 def measure_again(path: Path, benchmark: str = "", reference: Path | None = None) -> list[Scored]:
     """Measure finished runs at ``path`` again, under ``benchmark`` or as they were asked; reads no audio."""
     made = []
-    for run in runs_at(path):
+    runs = runs_at(path)
+    for run in runs:
         about = run.about["benchmark"]
         wanted = benchmark or f"{about['name']}@all"
         chosen = [b for b in benchmarks.find(wanted) if benchmark or b.variant in about["variants"]]
@@ -121,13 +126,18 @@ def measure_again(path: Path, benchmark: str = "", reference: Path | None = None
         if not chosen:
             raise RunError(f"{run.path}: run.json names no variant of {about['name']}; score into a new --out")
         measured = measure(run, chosen, read_reference(given) if given else None)
-        made.append(Scored(run, measured, {**measured.failed, **_unheard(run)}, told(measured)))
+        made.append(
+            Scored(
+                run, measured, {**measured.failed, **_unheard(run)}, told(measured, run.system if len(runs) > 1 else "")
+            )
+        )
     return made
 
 
-def told(measured: Measured) -> tuple[str, ...]:
+def told(measured: Measured, system: str = "") -> tuple[str, ...]:
     """Return what a reader of the tables has to know of their making, with the number of items."""
-    return tuple(f"{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items()))
+    whose = f"{system}: " if system else ""
+    return tuple(f"{whose}{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items()))
 
 
 def _unheard(run: Run) -> dict[str, str]:

@@ -164,6 +164,12 @@ def _notes(folder: Path, item: Mapping[str, Any]) -> Iterator[str]:
         yield f"the system's words are from: {trial.system.words_from}"
     if trial.system.silent_recording:
         yield "system recordings that are all zeros: a silent system, or a recording that failed"
+    rating = trial.verdicts.get("rating")
+    if rating is not None and isinstance(rating.value, int | float) and not 0 <= rating.value <= 5:
+        yield "ratings outside 0-5, counted as they are"
+    ends = [track.duration for track in (trial.user, trial.system) if track.duration]
+    if ends and any(event.span.start > max(ends) for event in trial.events):
+        yield "events after the end of both recordings, counted as they are"
 
 
 def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:

@@ -27,6 +27,9 @@ class Run:
     def open(cls, path: Path) -> Run:
         """Open a finished or unfinished run; raises :class:`RunError` where there is none."""
         if not (path / "run.json").is_file():
+            within = sorted(found.parent.name for found in path.glob("*/run.json")) if path.is_dir() else []
+            if within:
+                raise RunError(f"{path}: holds a run for each system ({', '.join(within[:8])}); give one of them")
             raise RunError(f"{path}: no run.json in it; give the folder that `fullduplex score --out` wrote")
         about = read_json(path / "run.json")
         if not isinstance(about, dict) or not isinstance(about.get("schema"), int):
