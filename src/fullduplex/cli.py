@@ -625,7 +625,8 @@ SETS = {
 @models.command("fetch")
 @click.argument("names", nargs=-1)
 @click.option("--for", "purpose", type=click.Choice(sorted(SETS)), help="Fetch what the demo or the tests need.")
-def models_fetch(names: Sequence[str], purpose: str | None) -> int:
+@_json
+def models_fetch(names: Sequence[str], purpose: str | None, as_json: bool) -> int:
     """Fetch models into the cache, each file checked by its SHA-256."""
     from fullduplex.providers import weights
 
@@ -633,19 +634,26 @@ def models_fetch(names: Sequence[str], purpose: str | None) -> int:
     wanted = [*names, *(name for name in SETS.get(purpose or "", ()) if name in known)]
     if not wanted:
         raise click.UsageError(f"name a model ({', '.join(known)}) or give --for demo")
+    places = {}
     for name in wanted:
-        place = weights.fetch(name, _cache())
-        click.echo(f"{name}: {place}")
+        places[name] = str(weights.fetch(name, _cache()))
+        if not as_json:
+            click.echo(f"{name}: {places[name]}")
+    if as_json:
+        _shown_json(places)
     return 0
 
 
 @models.command("verify")
-def models_verify() -> int:
+@_json
+def models_verify(as_json: bool) -> int:
     """Hash every byte of what is in the cache."""
     from fullduplex.providers import weights
 
     states = weights.verify(_cache())
-    for name, state in states:
+    if as_json:
+        _shown_json(dict(states))
+    for name, state in () if as_json else states:
         click.echo(f"{name:<22}{state}")
     return SOME_FAILED if any(state in ("wrong", "partial") for _, state in states) else 0
 

@@ -22,7 +22,7 @@ from fullduplex.reporting.report import (
     write_files,
     write_html,
 )
-from fullduplex.reporting.tables import csv_text
+from fullduplex.reporting.tables import csv_text, write_parquet
 from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
 from fullduplex.stages import FEW, Progress, Scored
@@ -113,6 +113,7 @@ def _write_tables(scored: Sequence[Scored], rows: Mapping[str, list[dict[str, An
     variant, leading = next(iter(rows.items()))
     _write(out / "report.md", report_markdown(pairs, rows, remarks))
     _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
+    write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])
     _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}"))
 
 

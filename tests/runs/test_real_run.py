@@ -58,6 +58,17 @@ def test_the_parquet_of_facts_says_what_the_json_says(run: Path) -> None:
             assert (fact["value"], fact["absent"] or None) == (row["value"], row.get("absent"))
 
 
+def test_the_parquet_of_estimates_says_what_the_json_says(run: Path) -> None:
+    table = pq.read_table(run / "estimates.parquet").to_pylist()
+    told = json.loads((run / "estimates.json").read_text())
+    expected = {
+        (part["variant"], row["scenario"], row["metric"]): (row["value"], row["n"])
+        for part in (told, *told["variants"])
+        for row in part["estimates"]
+    }
+    assert {(row["variant"], row["scenario"], row["metric"]): (row["value"], row["n"]) for row in table} == expected
+
+
 def test_no_file_holds_nan(run: Path) -> None:
     read = [path for path in run.rglob("*.json") if path.name != "output.json"]
     for path in read:
