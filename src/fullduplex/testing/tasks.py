@@ -34,7 +34,7 @@ def leave(status: int) -> None:
 
 def process(_: object) -> int:
     """Return the number of the process that ran the task, after a moment in which another can start."""
-    time.sleep(0.05)
+    time.sleep(0.25)
     return os.getpid()
 
 
