@@ -15,6 +15,7 @@ from fullduplex import __version__
 from fullduplex.errors import FullDuplexError, InputError, printable
 
 if TYPE_CHECKING:
+    from fullduplex.publish import Rows
     from fullduplex.stages import Scored
 
 CANNOT_START, USAGE, SOME_FAILED, GATE_FAILED = 1, 2, 3, 4
@@ -259,10 +260,10 @@ def _score(folder: Path, given: Mapping[str, Any]) -> int:
     try:
         scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
         embed = _first(given["single_file"])
-        rows = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
+        published = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
     finally:
         bar.close()
-    return _finish(scored, rows, out, gates, given)
+    return _finish(scored, published.tables, out, gates, given)
 
 
 def _first(count: int | None) -> Callable[[str, str], bool] | None:
@@ -278,15 +279,17 @@ def _first(count: int | None) -> Callable[[str, str], bool] | None:
 
 
 def _finish(
-    scored: Sequence[Scored], rows: Mapping[str, Any], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
+    scored: Sequence[Scored], tables: Sequence[Rows], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
 ) -> int:
-    from fullduplex.publish import estimates
+    from fullduplex.publish import as_json, together
     from fullduplex.runs.gates import check_gates
+    from fullduplex.stages import failures
 
+    objects = as_json(scored, tables) if given["as_json"] or gates else []
     if given["as_json"]:
-        tables = [estimates(one) for one in scored]
-        _shown_json(tables[0] if len(tables) == 1 else tables)
+        _shown_json(objects[0] if len(objects) == 1 else objects)
     else:
+        rows = together(tables)
         shown = given.get("shown") or tuple(rows)
         _print_tables(scored, {variant: table for variant, table in rows.items() if variant in shown})
         for remark in dict.fromkeys(remark for one in scored for remark in one.remarks):
@@ -297,7 +300,7 @@ def _finish(
             click.echo(f"Tables: {out / 'report.md'}")
             if given.get("page", True) and (out / "report.html").is_file():
                 click.echo(f"Hear every verdict: {(out / 'report.html').resolve()}")
-    results = [result for one in scored for result in check_gates(gates, estimates(one))] if gates else []
+    results = [result for table in objects for result in check_gates(gates, table)]
     for result in results:
         if not result.held:
             _say(result.text)
@@ -311,7 +314,7 @@ def _finish(
             if len(scored) > 1:
                 file = file.with_name(f"{file.stem}-{as_file_name(one.run.system)}{file.suffix}")
             export(one.run.path, "junit", file, gates=[gate.text for gate in gates])
-    failed = {key: why for one in scored for key, why in one.failed.items()}
+    failed = failures(scored)
     if failed:
         key, why = next(iter(failed.items()))
         _say(f"{len(failed)} items failed and are counted in the tables; the first, {key}: {why}")
@@ -340,7 +343,7 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
 @_score_options
 def listen(folder: Path, **given: Any) -> int:
     """Lay items out as a run and find their words and speech; measure nothing yet."""
-    from fullduplex.stages import score
+    from fullduplex.stages import failures, score
 
     out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
     bar = _Bar()
@@ -348,7 +351,7 @@ def listen(folder: Path, **given: Any) -> int:
         scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
     finally:
         bar.close()
-    failed = {key: why for one in scored for key, why in one.failed.items()}
+    failed = failures(scored)
     if given["as_json"]:
         _shown_json({"run": str(out), "failed": failed})
     else:
@@ -394,7 +397,7 @@ def _again(
     page: bool,
     embed: Callable[[str, str], bool] | None = None,
 ) -> int:
-    from fullduplex.publish import publish, rows_together
+    from fullduplex.publish import estimated, publish
     from fullduplex.stages import measure_again
 
     parsed = _gates(gates)
@@ -403,14 +406,13 @@ def _again(
         scored = measure_again(run, benchmark, reference)
         if benchmark:
             # Other rules than the run was asked for are shown; what the run holds stays as it is.
-            rows = rows_together(scored)
+            tables = estimated(scored)
         else:
             page = page or (run / "report.html").is_file()  # never an old page beside new tables
-            rows = publish(scored, run, page=page, progress=bar, embed=embed)
+            tables = publish(scored, run, page=page, progress=bar, embed=embed).tables
     finally:
         bar.close()
-    status = _finish(scored, rows, run, parsed, {"as_json": as_json, "page": page, "written": not benchmark})
-    return status
+    return _finish(scored, tables, run, parsed, {"as_json": as_json, "page": page, "written": not benchmark})
 
 
 def _gates(texts: Sequence[str]) -> list[Any]:
@@ -669,12 +671,12 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
     bar = _Bar()
     try:
-        scored, rows, comparison = run_demo(out, seed=seed, cache=_cache(), engine=engine, progress=bar)
+        scored, published = run_demo(out, seed=seed, cache=_cache(), engine=engine, progress=bar)
     finally:
         bar.close()
-    shown = (next(iter(rows)), "anchored")
-    status = _finish(scored, rows, out / "runs", (), {"as_json": as_json, "page": True, "shown": shown})
-    if not as_json and comparison is not None:
-        flips = sum(len(d.changes) for d in comparison.differences)
+    shown = (next(iter(published.tables[0])), "anchored")
+    status = _finish(scored, published.tables, out / "runs", (), {"as_json": as_json, "page": True, "shown": shown})
+    if not as_json and published.comparison is not None:
+        flips = sum(len(d.changes) for d in published.comparison.differences)
         click.echo(f"{flips} verdicts and latencies differ between systems: {out / 'runs' / 'compare.md'}")
     return status

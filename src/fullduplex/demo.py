@@ -5,12 +5,10 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import RunError
-from fullduplex.publish import Rows, publish, run_values
-from fullduplex.reporting.compare import compare
+from fullduplex.publish import Published, publish
 from fullduplex.stages import Asked, Progress, Scored, score
 
 _MARK = "made-by-fullduplex-demo"
@@ -18,8 +16,8 @@ _MARK = "made-by-fullduplex-demo"
 
 def run_demo(
     out: Path, *, seed: int, cache: Path, engine: str = "", progress: Progress | None = None
-) -> tuple[list[Scored], Rows, Any]:
-    """Make the demo in ``out`` anew and return what was scored, the tables and the comparison of the systems.
+) -> tuple[list[Scored], Published]:
+    """Make the demo in ``out`` anew and return what was scored and what was written.
 
     ``out`` gets ``items``, ``talks/SYSTEM`` and ``runs/SYSTEM``. Raises :class:`RunError` where
     ``out`` holds anything that a demo did not write.
@@ -44,12 +42,7 @@ def run_demo(
         found = score(talks / system, out / "runs" / system, asked, cache=cache, engine=engine, progress=progress)
         # What the demo's talks keep beside the official files is no news to anyone who reads its report.
         scored += [replace(one, remarks=()) for one in found]
-    for one in scored:
-        publish([one], one.run.path, page=False)
-
-    comparison = compare({one.run.system: run_values(one.run, out / "runs") for one in scored}, seed)
-    rows = publish(scored, out / "runs", engine=engine, progress=progress, comparison=comparison)
-    return scored, rows, comparison
+    return scored, publish(scored, out / "runs", engine=engine, progress=progress)
 
 
 def _clear(out: Path) -> None:

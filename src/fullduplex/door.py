@@ -9,8 +9,8 @@ from typing import Any
 
 from fullduplex.errors import PluginError
 from fullduplex.providers.weights import default_cache
-from fullduplex.publish import estimates, publish
-from fullduplex.stages import Asked, Scored
+from fullduplex.publish import Rows, as_json, publish
+from fullduplex.stages import Asked, Scored, failures
 from fullduplex.stages import score as _score
 
 
@@ -20,6 +20,7 @@ class Scores:
 
     out: Path
     scored: tuple[Scored, ...]
+    tables: tuple[Rows, ...]
 
     def __repr__(self) -> str:
         systems = ", ".join(one.run.system for one in self.scored)
@@ -27,7 +28,7 @@ class Scores:
 
     def to_json(self) -> dict[str, Any] | list[dict[str, Any]]:
         """Return what ``fullduplex score --json`` prints: one object, or a list of them for several systems."""
-        made = [estimates(one) for one in self.scored]
+        made = as_json(self.scored, self.tables)
         return made[0] if len(made) == 1 else made
 
     def to_pandas(self) -> Any:
@@ -40,8 +41,7 @@ class Scores:
         except ImportError as error:
             raise PluginError("to_pandas needs pandas, which is not installed; install fullduplex[pandas]") from error
         rows = []
-        for one in self.scored:
-            table = estimates(one)
+        for table in as_json(self.scored, self.tables):
             lead = {"benchmark": table["benchmark"], "variant": table["variant"], "system": table["system"]}
             rows += [lead | row for row in table["estimates"]]
         frame = pd.DataFrame(rows)
@@ -50,7 +50,7 @@ class Scores:
     @property
     def failed(self) -> dict[str, str]:
         """Return the items that failed, with a sentence each."""
-        return {key: why for one in self.scored for key, why in one.failed.items()}
+        return failures(self.scored)
 
 
 def score(
@@ -73,5 +73,5 @@ def score(
     place = Path(out) if out is not None else Path(f"{source.resolve().name}.run")
     where = Path(cache) if cache is not None else default_cache({"HOME": str(Path.home())})
     scored = _score(source, place, Asked(benchmark=benchmark, **asked), cache=where, engine=engine)
-    publish(scored, place, page=page, engine=engine)
-    return Scores(place, tuple(scored))
+    published = publish(scored, place, page=page, engine=engine)
+    return Scores(place, tuple(scored), tuple(published.tables))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fullduplex.data.files import read_json, replacing, write_json
-from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
 from fullduplex.reporting import alike, compare
 from fullduplex.reporting.latex import latex
@@ -25,10 +26,18 @@ from fullduplex.reporting.report import (
 from fullduplex.reporting.tables import csv_text, write_parquet
 from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
-from fullduplex.stages import FEW, Progress, Scored
+from fullduplex.stages import Progress, Scored, engine_for
 
-#: The estimates of every run together, by variant, the leading one first.
+#: Estimates by variant, the leading one first.
 Rows = dict[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was written: the estimates of each run, and how the runs compare (None for one run, or for unlike ones)."""
+
+    tables: list[Rows]
+    comparison: compare.Comparison | None
 
 
 def publish(
@@ -39,45 +48,44 @@ def publish(
     engine: str = "",
     progress: Progress | None = None,
     embed: Callable[[str, str], bool] | None = None,
-    comparison: Any = None,
-) -> Rows:
+) -> Published:
     """Write estimates, facts, report.md, estimates.csv, estimates.tex and report.html of ``scored`` runs.
 
-    Each run has its own; where there are several, ``out`` has those that show them together.
+    Each run has its own; where there are several, ``out`` has those that show them together, and their comparison.
     """
-    variants = [benchmark.variant for benchmark in scored[0].measured.benchmarks]
-    together: Rows = {variant: [] for variant in variants}
-    for one in scored:
-        rows = {variant: rows_of(one.run, one.measured, variant) for variant in variants}
+    tables = estimated(scored)
+    for one, rows in zip(scored, tables, strict=True):
         write_files(one.run, one.measured, rows)
         _write_tables([one], rows, one.run.path)
-        for variant in variants:
-            together[variant] += rows[variant]
+    all_rows = together(tables)
+    comparison = None
     if len(scored) > 1:
-        _write_tables(scored, together, out)
+        _write_tables(scored, all_rows, out)
+        comparison = _compared(scored, out)
+    if comparison is not None:
+        write_comparison(comparison, out)
     if page:
         _make_sounds(scored, engine, progress)
-        if len(scored) > 1 and comparison is None:
-            comparison = _compared(scored, out)
         pairs = [(one.run, one.measured) for one in scored]
-        if comparison is not None:
-            write_comparison(comparison, out)
         remarks = [remark for one in scored for remark in one.remarks]
-        write_html(pairs, together, out / "report.html", comparison=comparison, embed=embed, remarks=remarks)
-    return together
+        write_html(pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks)
+    return Published(tables, comparison)
 
 
-def estimates(scored: Scored) -> dict[str, Any]:
-    """Return what estimates.json of a run holds."""
-    variants = [benchmark.variant for benchmark in scored.measured.benchmarks]
-    rows = {variant: rows_of(scored.run, scored.measured, variant) for variant in variants}
-    return estimates_object(scored.run, scored.measured, rows)
-
-
-def rows_together(scored: Sequence[Scored]) -> Rows:
-    """Return the estimates of every run together, by variant; writes nothing."""
+def estimated(scored: Sequence[Scored]) -> list[Rows]:
+    """Return the estimates of each run by variant; this is where the resampling is done, once."""
     variants = [benchmark.variant for benchmark in scored[0].measured.benchmarks]
-    return {v: [row for one in scored for row in rows_of(one.run, one.measured, v)] for v in variants}
+    return [{variant: rows_of(one.run, one.measured, variant) for variant in variants} for one in scored]
+
+
+def together(tables: Sequence[Rows]) -> Rows:
+    """Return the estimates of every run in one table for each variant."""
+    return {variant: [row for rows in tables for row in rows[variant]] for variant in tables[0]}
+
+
+def as_json(scored: Sequence[Scored], tables: Sequence[Rows]) -> list[dict[str, Any]]:
+    """Return what estimates.json of each run holds."""
+    return [estimates_object(one.run, one.measured, rows) for one, rows in zip(scored, tables, strict=True)]
 
 
 def run_values(run: Run, base: Path) -> alike.RunValues:
@@ -99,9 +107,10 @@ def run_values(run: Run, base: Path) -> alike.RunValues:
     return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), audio=heard)
 
 
-def _compared(scored: Sequence[Scored], out: Path) -> Any:
+def _compared(scored: Sequence[Scored], out: Path) -> compare.Comparison | None:
+    seed = int(scored[0].run.about.get("seed", 0))
     try:
-        return compare.compare({one.run.system: run_values(one.run, out) for one in scored}, only_common=True)
+        return compare.compare({one.run.system: run_values(one.run, out) for one in scored}, seed, only_common=True)
     except RunError:
         return None
 
@@ -124,8 +133,7 @@ def _write(path: Path, text: str) -> None:
 
 def _make_sounds(scored: Sequence[Scored], engine: str, progress: Progress | None) -> None:
     tasks = [SoundTask(str(folder), str(sound_path(one.run, folder))) for one in scored for folder in one.run.items()]
-    told = engine or ("here" if len(tasks) < FEW else f"processes:{usable_cores()}")
-    with open_engine(told) as opened:
+    with open_engine(engine or engine_for(len(tasks))) as opened:
         for done, _ in enumerate(each(opened, sound, tasks), 1):
             # An item that cannot be heard has no sound on the page; its failure is counted where it was listened to.
             if progress is not None:

@@ -18,6 +18,7 @@ from fullduplex.data.names import as_file_name
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
 from fullduplex.model.spec import Spec, digest
+from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
 from fullduplex.runs.listen import ListenTask, detector, listen, recogniser
 from fullduplex.runs.measured import Measured, measure
@@ -97,8 +98,11 @@ def score(
         if words is not None:
             recogniser(words, str(cache))
         run = Run.begin(place, _about(chosen, hearings, path, entries, asked, system))
+        annotated = _annotated(entries)
         tasks = [
-            ListenTask(str(run.path), entry, system, _infers(entry, entries), usable, words, asked.language, str(cache))
+            ListenTask(
+                str(run.path), entry, system, entry.set not in annotated, usable, words, asked.language, str(cache)
+            )
             for entry in entries
         ]
         failed = _hear(run, tasks, engine, progress)
@@ -161,11 +165,8 @@ def runs_at(path: Path) -> list[Run]:
 def _hear(run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress | None) -> dict[str, str]:
     """Lay out and hear every item; return those that failed, with a sentence each."""
     failed: dict[str, str] = {}
-    where = engine or ("here" if len(tasks) < FEW or not _can_spawn() else f"processes:{usable_cores()}")
-    done = 0
-    with open_engine(where) as opened:
-        for outcome in each(opened, listen, tasks):
-            done += 1
+    with open_engine(engine or engine_for(len(tasks))) as opened:
+        for done, outcome in enumerate(each(opened, listen, tasks), 1):
             if progress is not None:
                 progress("listen", done, len(tasks))
             key = outcome.task.entry.key
@@ -175,6 +176,17 @@ def _hear(run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress
             elif outcome.result.failed:
                 failed[key] = outcome.result.failed
     return failed
+
+
+def engine_for(tasks: int) -> str:
+    """Return the engine for so many tasks where none was named: this machine's cores, if that pays and can be."""
+    return "here" if tasks < FEW or not _can_spawn() else f"processes:{usable_cores()}"
+
+
+def failures(scored: Sequence[Scored]) -> dict[str, str]:
+    """Return every failed item of the runs with its sentence, under its system's name where there are several."""
+    several = len(scored) > 1
+    return {(f"{s.run.system}: {key}" if several else key): why for s in scored for key, why in s.failed.items()}
 
 
 def _can_spawn() -> bool:
@@ -237,10 +249,10 @@ def _has_words(entry: Entry) -> bool:
     return "output.json" in entry.files or "words.json" in entry.files
 
 
-def _infers(entry: Entry, entries: Sequence[Entry]) -> bool:
-    """Return whether nobody annotated an event in this entry's whole set, so that the user's channel may show them."""
+def _annotated(entries: Iterable[Entry]) -> set[str]:
+    """Return the sets with an annotated event; in the others the user's channel may show the events."""
     names = {"pause.json", "turn_taking.json", "interrupt.json", "metadata.json"}
-    return not any(other.set == entry.set and (other.events or names & set(other.files)) for other in entries)
+    return {entry.set for entry in entries if entry.events or names & set(entry.files)}
 
 
 def _about(
@@ -256,7 +268,7 @@ def _about(
         reference = {
             "name": asked.reference.name,
             "path": str(asked.reference.resolve()),
-            "digest": _of(asked.reference),
+            "digest": sha256(asked.reference),
         }
     return {
         "benchmark": {
@@ -280,18 +292,12 @@ def _about(
     }
 
 
-def _of(path: Path) -> str:
-    import hashlib
-
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
 def _kept_reference(run: Run) -> Path | None:
     told = run.about.get("reference")
     if not told:
         return None
     path = Path(told.get("path", ""))
-    if not path.is_file() or _of(path) != told["digest"]:
+    if not path.is_file() or sha256(path) != told["digest"]:
         raise RunError(
             f"{run.path}: was scored with the reference {told['name']}, which is gone or changed; "
             "give it with --reference"

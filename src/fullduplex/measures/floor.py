@@ -61,8 +61,3 @@ def is_backchannel(utterance: Utterance, *, shorter_than: int, at_most: int) -> 
     if utterance.span.duration >= shorter_than:
         return False
     return utterance.words is None or count_all(word.text for word in utterance.words) <= at_most
-
-
-def takes_floor(utterance: Utterance, *, shorter_than: int, at_most: int) -> bool:
-    """Return whether ``utterance`` is more than a backchannel."""
-    return not is_backchannel(utterance, shorter_than=shorter_than, at_most=at_most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,8 +64,3 @@ def given(condition: Measure, measure: Measure, reason: str) -> Measure:
 def name_of(measure: object) -> str:
     """Return a measure's name, also through ``functools.partial``."""
     return getattr(measure, "__name__", None) or name_of(getattr(measure, "func", type(measure)))
-
-
-def values(facts: Sequence[Fact | Absent]) -> list[float]:
-    """Return the values that are there, in order."""
-    return [fact.value for fact in facts if isinstance(fact, Fact)]

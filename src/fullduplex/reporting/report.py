@@ -16,8 +16,8 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.errors import InputError
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.sound import make_sound
-from fullduplex.reporting.tables import markdown, markdown_text
-from fullduplex.runs.items import SEEN, read_item, trial_or_failure
+from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
+from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
 
@@ -56,9 +56,6 @@ def estimates_object(run: Run, measured: Measured, rows: Mapping[str, list[dict[
     return made
 
 
-_KEYS = ("scenario", "metric", "value", "low", "high", "n", "absent", "unit", "better", "title", "rests_on", "method")
-
-
 def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
     # Written piece by piece, so that memory does not grow with the items.
     about = run.about["benchmark"]
@@ -66,7 +63,7 @@ def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[s
         yield "{" if number == 0 else (', "variants": [\n{' if number == 1 else ",\n{")
         head = {"benchmark": about["name"], "variant": variant, "version": about["version"], "system": run.system}
         yield json.dumps(head)[1:-1] + ',\n"estimates": [\n'
-        kept = [{key: row[key] for key in (*_KEYS, "kind", "system", "scenario_title")} for row in estimates]
+        kept = [{key: row[key] for key in (*JSON_KEYS, "kind", "system", "scenario_title")} for row in estimates]
         yield ",\n".join(json.dumps(row, allow_nan=False) for row in kept)
         yield '\n],\n"items": [\n'
         first = True
@@ -231,18 +228,20 @@ class SoundTask:
 
 
 def sound(task: SoundTask) -> dict[str, Any]:
-    """Make an item's stereo file and its waveform, unless both are there and newer than the item."""
+    """Make an item's stereo file and its waveform, unless both are there and made of these very files."""
     folder, out = Path(task.folder), Path(task.out)
-    kept = out.with_suffix(".json")
-    if kept.is_file() and out.is_file() and out.stat().st_mtime_ns >= (folder / "item.json").stat().st_mtime_ns:
-        found: dict[str, Any] = read_json(kept)
-        return found
-    item = read_item(folder)
-    sides = [(folder / item["files"][role], None) if role in item["files"] else None for role in ("user", "system")]
+    files = read_item(folder)["files"]
+    sides = [(folder / files[role], None) if role in files else None for role in ("user", "system")]
     if not any(sides):
         return {}
+    of = [[side[0].name, side[0].stat().st_size, side[0].stat().st_mtime_ns] if side else None for side in sides]
+    kept = out.with_suffix(".json")
+    if kept.is_file() and out.is_file():
+        found: dict[str, Any] = read_json(kept)
+        if found.get("of") == of:
+            return found
     out.parent.mkdir(parents=True, exist_ok=True)
-    made = make_sound(sides[0], sides[1], 0, out)
+    made = make_sound(sides[0], sides[1], 0, out) | {"of": of}
     write_json(kept, made)
     return made
 
@@ -324,16 +323,6 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
                     "speech_from": track.speech_from,
                     "peaks": waves.get("peaks", {}).get(role, ""),
                 }
-            events = [
-                {
-                    "kind": e.kind,
-                    "start": e.span.start / 1e6,
-                    "end": e.span.end / 1e6,
-                    "text": e.text,
-                    "source": e.source,
-                }
-                for e in trial.events
-            ]
             ends = [t.duration or 0 for t in (trial.user, trial.system)]
             last = [w.span.end for t in (trial.user, trial.system) for w in t.words or ()]
             yield PageItem(
@@ -344,7 +333,7 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
                 audio=quote(os.path.relpath(path, base), safe="/") if path.is_file() else None,
                 duration=waves.get("duration") or max([*ends, *last, 1]) / 1e6,
                 tracks=tracks,
-                events=events,
+                events=event_rows(trial.events),
                 facts=facts.get((item["set"], item["id"]), []),
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,16 +69,7 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
     item = {
         **blank(entry, system),
         "files": files,
-        "events": [
-            {
-                "kind": event.kind,
-                "start": in_seconds(event.span.start),
-                "end": in_seconds(event.span.end),
-                "text": event.text,
-                "source": event.source,
-            }
-            for event in trial.events
-        ],
+        "events": event_rows(trial.events),
         "reference": {} if failed or not trial.events else _raw_ends(entry.files),
         "infer": infer,
         "missing": list(trial.missing),
@@ -92,6 +83,20 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
         item["rating"] = {"value": rating.value, "reason": rating.reason}
     write_json(folder / "item.json", item)
     return item
+
+
+def event_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
+    """Return events as item.json has them, in decimal seconds."""
+    return [
+        {
+            "kind": event.kind,
+            "start": in_seconds(event.span.start),
+            "end": in_seconds(event.span.end),
+            "text": event.text,
+            "source": event.source,
+        }
+        for event in events
+    ]
 
 
 def blank(entry: Entry, system: str) -> dict[str, Any]:
@@ -175,7 +180,8 @@ def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] |
     )
     told: dict[str, Any] = {"task": item["task"], **item["reference"]}
     if item["infer"] and not events:
-        events = inferred(item["task"], _user_speech(speech))
+        seen = speech.get("hearings", {}).get(SEEN, {}).get("tracks", {}).get("input")
+        events = inferred(item["task"], None if seen is None else _timeline(seen))
         for event in events:
             if event.kind == "user_end":
                 key = "turn_end_seconds" if item["task"] == "smooth_turn_taking" else "interruption_end_seconds"
@@ -206,7 +212,7 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
         else:
             tokens = tuple(Token(text, s, e) for text, s, e, _ in told["words"])
     segments = None if sound is None else tuple((float(s), float(e)) for s, e in sound["segments"])
-    speech = None if segments is None else Timeline(Span(seconds(s), seconds(e)) for s, e in segments if e > s)
+    speech = None if sound is None else _timeline(sound)
     length = item["duration"][role]
     duration = None if length is None else seconds(length)
     told_from = speech_from if segments is not None else ""
@@ -214,10 +220,7 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
     return Track(spoken, speech, {}, tokens, segments, duration, words_from, told_from, zeros)
 
 
-def _user_speech(speech: Any) -> Timeline | None:
-    sound = speech.get("hearings", {}).get(SEEN, {}).get("tracks", {}).get("input")
-    if sound is None:
-        return None
+def _timeline(sound: Any) -> Timeline:
     return Timeline(Span(seconds(s), seconds(e)) for s, e in sound["segments"] if e > s)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,10 +18,12 @@ from fullduplex.data.fdb_folder import read_tokens, transcript, words_of
 from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import InputError, PluginError
 from fullduplex.listening.crop import words_after
+from fullduplex.listening.hear import hear_speech, recognise_tracks
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.model.speech import Token
 from fullduplex.once import once_per_process
+from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, place
 from fullduplex.runs.run import Run
 
@@ -180,10 +181,10 @@ def _recogniser_spec(task: ListenTask) -> dict[str, Any]:
 
 def _recognise(task: ListenTask, sound: Path) -> dict[str, Any]:
     assert task.recogniser is not None
-    samples, rate = audio.read(sound)
-    heard = recogniser(task.recogniser, task.cache).recognise(samples, rate, task.language)
+    tracks = {sound.name: audio.read(sound)}
+    heard = recognise_tracks(tracks, recogniser(task.recogniser, task.cache), task.language)[sound.name]
     confidences = heard.confidences or (None,) * len(heard.tokens)
-    words = [
+    words: list[list[Any]] = [
         [text.strip(), start, start if end is None else end, confidence]
         for (text, start, end), confidence in zip(heard.tokens, confidences, strict=True)
         if start is not None and text.strip()
@@ -233,14 +234,11 @@ def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> lis
 
 
 def _detect(sound: Path, hearing: Hearing, cache_folder: str) -> dict[str, Any]:
-    found = detector(hearing.detector, cache_folder)
     samples, rate = audio.read(sound)
-    length = len(samples) / rate
-    if not hearing.assume_rate:
-        samples = audio.resample(samples, rate, found.rate)
-    (segments,) = found.detect([samples])
+    tracks = {sound.name: (samples, rate)}
+    segments = hear_speech(tracks, detector(hearing.detector, cache_folder), hearing.assume_rate)[sound.name]
     loudest = float(np.abs(samples).max(initial=0.0))
-    return {"segments": [[start, end] for start, end in segments], "duration": length, "peak": loudest}
+    return {"segments": [[start, end] for start, end in segments], "duration": len(samples) / rate, "peak": loudest}
 
 
 def _cached(task: ListenTask, mark: str, make: Any) -> tuple[dict[str, Any], bool]:
@@ -269,8 +267,7 @@ def _there(path: Path) -> dict[str, Any]:
 
 @cache
 def _hashed(path: str, size: int, changed: int) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return sha256(Path(path))
 
 
 def _content(path: Path) -> str:

@@ -19,7 +19,7 @@ from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial
-from fullduplex.runs.items import read_item, trial_or_failure
+from fullduplex.runs.items import SEEN, read_item, trial_or_failure
 from fullduplex.runs.run import Run
 
 
@@ -129,20 +129,20 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
         made.failed[f"{item['set']}/{item['id']}"] = "; ".join(map(str, item["faults"]))
     if item["failed"]:
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
-    made.notes.update(_notes(folder, item))
     number: dict[str, int] = {}
-    trials: dict[str, Trial] = {}
+    trials = {SEEN: trial_or_failure(folder, SEEN, reference)}
+    made.notes.update(_notes(trials[SEEN], item["task"]))
     for benchmark in made.benchmarks:
         scenario = _scenario(benchmark, item)
         if scenario is None:
             made.passed_over[item["task"]] += 1
             continue
         hearing = benchmark.hearing.name
-        if hearing not in trials or not scenario.needs_speech:
+        if hearing not in trials:
             trials[hearing] = trial_or_failure(folder, hearing, reference)
-            if trials[hearing].failed:
-                made.failed.setdefault(f"{item['set']}/{item['id']}", trials[hearing].failed)
         trial = trials[hearing]
+        if trial.failed:
+            made.failed.setdefault(f"{item['set']}/{item['id']}", trial.failed)
         for name, one in ((item["id"], trial), *_further(benchmark, scenario, item, folder, trial)):
             if name not in number:
                 number[name] = len(made.names)
@@ -155,11 +155,10 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 made.columns[key].add(number[name], metric.measure(one))
 
 
-def _notes(folder: Path, item: Mapping[str, Any]) -> Iterator[str]:
-    trial = trial_or_failure(folder)
+def _notes(trial: Trial, task: str) -> Iterator[str]:
     for event in trial.events:
         if event.source:
-            yield f"{item['task']}: no event is annotated; found on the user's channel: {event.source}"
+            yield f"{task}: no event is annotated; found on the user's channel: {event.source}"
     if trial.system.words_from not in ("", "recorded"):
         yield f"the system's words are from: {trial.system.words_from}"
     if trial.system.silent_recording:

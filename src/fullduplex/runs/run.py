@@ -10,6 +10,7 @@ from typing import Any
 
 from fullduplex import __version__
 from fullduplex.data.files import read_json, write_json
+from fullduplex.data.folders import natural
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError, RunError
 
@@ -97,21 +98,6 @@ class Run:
             for folder in sorted((p for p in group.iterdir() if p.is_dir()), key=lambda p: natural(p.name)):
                 if (folder / "item.json").is_file():
                     yield folder
-
-
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
-    """Return a key that sorts ``2`` before ``10``."""
-    parts: list[tuple[int, int, str]] = []
-    digits = ""
-    for c in name + "\0":
-        if c.isascii() and c.isdigit():
-            digits += c
-            continue
-        if digits:
-            parts.append((0, int(digits[:18]), digits))
-            digits = ""
-        parts.append((1, 0, c))
-    return tuple(parts)
 
 
 def _named(benchmark: Mapping[str, Any]) -> str:
