@@ -354,6 +354,15 @@ def test_junit_has_a_file_for_each_system(tmp_path: Path) -> None:
     assert 'errors="1"' in (tmp_path / "j-B.xml").read_text()
 
 
+def test_the_same_item_failing_in_two_systems_is_two_failures(tmp_path: Path) -> None:
+    item(tmp_path / "data", words="{")
+    row = {"id": "1", "user": "data/input.wav", "words": "data/output.json", "task": "pause_handling"}
+    (tmp_path / "m.jsonl").write_text("".join(json.dumps({**row, "system_name": name}) + "\n" for name in "AB"))
+    status, _, err = run("score", tmp_path / "m.jsonl", "--out", tmp_path / "run", "--no-page")
+    assert status == 3
+    assert "2 items failed" in err
+
+
 def test_a_run_is_not_compared_with_itself(tmp_path: Path) -> None:
     scored(pauses(tmp_path / "data", words=GOOD), "--out", tmp_path / "run")
     status, _, err = run("compare", tmp_path / "run", tmp_path / "run")
