@@ -14,7 +14,17 @@ from typing import Any
 
 from fullduplex.errors import PluginError
 
-FAMILIES = ("detectors", "recognisers", "voices", "systems", "benchmarks", "engines", "exporters")
+FAMILIES = (
+    "detectors",
+    "recognisers",
+    "turn_detectors",
+    "language_models",
+    "voices",
+    "systems",
+    "benchmarks",
+    "engines",
+    "exporters",
+)
 #: What to install for a member whose libraries are an extra.
 EXTRAS = {
     "moonshine": "moonshine",
@@ -58,7 +68,7 @@ def find(family: str, name: str) -> Any:
     point = _members(family).get(name)
     if point is None:
         known = ", ".join(sorted(_members(family))) or "none"
-        raise PluginError(f"no {family.removesuffix('s')} is called {name!r}; known: {known}")
+        raise PluginError(f"no {_one(family)} is called {name!r}; known: {known}")
     module, _, attribute = point.value.partition(":")
     try:
         found: Any = import_module(module)
@@ -66,8 +76,12 @@ def find(family: str, name: str) -> Any:
         extra = EXTRAS.get(name)
         way = f"install fullduplex[{extra}]" if extra else "install the package that provides it"
         raise PluginError(
-            f"{family.removesuffix('s')} {name!r} needs {error.name or error}, which is not installed; {way}"
+            f"{_one(family)} {name!r} needs {error.name or error}, which is not installed; {way}"
         ) from error
     for part in filter(None, attribute.split(".")):
         found = getattr(found, part)
     return found
+
+
+def _one(family: str) -> str:
+    return family.removesuffix("s").replace("_", " ")

@@ -10,7 +10,7 @@ RATE = 1000  # one sample a millisecond
 def ear(now: int, spoke_until: int, *heard: tuple[int, int]) -> Ear:
     """An ear that heard the system from the first to the second of each pair of milliseconds."""
     made = Ear(now=now)
-    made.begin(spoke_until)
+    made.begin(0, spoke_until)
     for start, end in heard:
         made.hear(np.full(end - start, 0.5, np.float32), start, RATE)
     return made

@@ -3,6 +3,13 @@
 Everything in a talk waits through the running event loop. On :class:`VirtualLoop`
 nothing sleeps: when nothing is left to do, the clock jumps to the next timer. The
 order of events depends on the timers alone, so a talk repeats exactly.
+
+========================  =======================================================================
+``wall``                  real time; work runs in threads and takes what it takes
+``virtual``               timers alone; work that takes time is refused
+``step-honest``           the virtual loop; work takes, on its clock, as long as it really took
+``step-algorithmic``      the virtual loop; work takes what was declared for it, so a talk repeats
+========================  =======================================================================
 """
 
 from __future__ import annotations
@@ -10,12 +17,18 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
-from typing import Any, NoReturn, TypeVar
+from functools import partial
+from time import perf_counter
+from typing import Any, Literal, NoReturn, TypeVar, get_args
 
 from fullduplex.errors import ConversationError
+from fullduplex.model.spans import SECOND
 
 T = TypeVar("T")
 _NANO = 1_000_000_000
+
+Clock = Literal["wall", "virtual", "step-honest", "step-algorithmic"]
+CLOCKS: tuple[Clock, ...] = get_args(Clock)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -26,9 +39,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     and so does a talk that waits for something that no timer will bring.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, work: Literal["refused", "measured", "declared"] = "refused") -> None:
         # Whole nanoseconds: a sum of float steps would drift off the timers it aims at.
         self._elapsed = 0
+        self.work = work
         super().__init__(_Jump(self._jump))
 
     def time(self) -> float:
@@ -71,3 +85,44 @@ def run_virtual(talk: Coroutine[Any, Any, T]) -> T:
     """Return what ``talk`` returns, run on a fresh :class:`VirtualLoop`."""
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(talk)
+
+
+def run_on(clock: Clock, talk: Coroutine[Any, Any, T]) -> T:
+    """Return what ``talk`` returns, run on a fresh loop that keeps ``clock``."""
+    if clock == "wall":
+        return asyncio.run(talk)
+    if clock == "virtual":
+        return run_virtual(talk)
+    loop = partial(VirtualLoop, "measured" if clock == "step-honest" else "declared")
+    with asyncio.Runner(loop_factory=loop) as runner:
+        return runner.run(talk)
+
+
+def clock_of(loop: asyncio.AbstractEventLoop) -> Clock:
+    """Return the clock that ``loop`` keeps."""
+    if not isinstance(loop, VirtualLoop):
+        return "wall"
+    kept: dict[str, Clock] = {"refused": "virtual", "measured": "step-honest", "declared": "step-algorithmic"}
+    return kept[loop.work]
+
+
+async def took(work: Callable[[], T], declared: int) -> tuple[T, int]:
+    """Return what ``work`` returns and how long it took on the talk's clock, in microseconds.
+
+    On the wall clock it runs in a thread while the talk goes on. On a step clock it runs at once
+    and its result is there only after it would have been: after the time that it really took
+    (honest), or after ``declared`` (algorithmic). Raises :class:`ConversationError` on
+    the plain virtual clock, where nobody knows how long work takes.
+    """
+    loop = asyncio.get_running_loop()
+    if not isinstance(loop, VirtualLoop):
+        began = perf_counter()
+        result = await asyncio.to_thread(work)
+        return result, round((perf_counter() - began) * SECOND)
+    if loop.work == "refused":
+        raise ConversationError("this system computes; drive it on the wall clock or on a step clock")
+    began = perf_counter()
+    result = work()
+    spent = round((perf_counter() - began) * SECOND) if loop.work == "measured" else declared
+    await asyncio.sleep(spent / SECOND)
+    return result, spent

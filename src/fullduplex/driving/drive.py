@@ -194,7 +194,7 @@ class _Talking:
             return
         self.notes.append(event)
         if isinstance(event, Said) and event.who == "system":
-            self.ear.words += [(word.strip(".,;:!?\"'").casefold(), event.arrived) for word in event.text.split()]
+            self.ear.report("system", event.text, event.arrived)
 
     async def speak(self, link: Link) -> None:
         for i in range(self.frames):
@@ -231,7 +231,7 @@ class _Talking:
             self.user[at : at + len(part)] = part
             until = max(begin + 1, begin + len(samples) * SECOND // rate)
             self.spans[len(self.spans) - len(self.waiting) - 1] = Span(begin, until)
-            self.ear.begin(until)
+            self.ear.begin(begin, until)
 
     def kept(self, length: int, ready: Ready) -> Talk:
         out, rate = self.system.traits.rate_out, self.system.traits.rate_in
