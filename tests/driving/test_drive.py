@@ -10,7 +10,7 @@ import pytest
 from fullduplex.driving.clock import run_virtual
 from fullduplex.driving.cues import after_reply, after_word, at, into_reply
 from fullduplex.driving.drive import BrokenTalk, Talk, Turn, drive
-from fullduplex.driving.link import Closed, Note, Ready, Said, Traits
+from fullduplex.driving.link import Closed, Note, Position, Ready, Said, Traits
 from fullduplex.driving.playout import Chunk, Samples, playout
 from fullduplex.errors import ConversationError
 from fullduplex.model.spans import SECOND, Span, ms, seconds
@@ -34,6 +34,10 @@ def scripted(*lines: Say | Answer, yields: int | None = None, burst: bool = Fals
 
 def hold(system: Any, *turns: Turn, length: int = seconds(10), **more: Any) -> Talk:
     return run_virtual(drive(system, turns, length=length, **more))
+
+
+def spans(talk: Talk) -> tuple[Any, ...]:
+    return tuple(turn.span for turn in talk.turns)
 
 
 def heard(talk: Talk) -> list[tuple[int, int]]:
@@ -72,8 +76,8 @@ class Listener:
         if self.busy_at in (-1, len(self.frames) - 1):
             await asyncio.sleep(self.busy)
 
-    async def heard(self, position: int) -> None:
-        self.positions.append(position)
+    async def heard(self, position: Position) -> None:
+        self.positions.append(position.at)
 
     async def finish(self) -> None:
         self.finished = True
@@ -88,7 +92,7 @@ def test_no_frame_is_sent_before_it_was_captured() -> None:
 def test_the_handshake_is_no_part_of_the_talk() -> None:
     system = Listener()
     talk = hold(system, Turn(tone(ms(100)), at(0)), length=seconds(1))
-    assert talk.turns == (Span(0, ms(100)),)
+    assert spans(talk) == (Span(0, ms(100)),)
     assert len(talk.user) == RATE
 
 
@@ -124,9 +128,9 @@ def test_a_stalled_system_makes_the_talk_late_and_no_burst_follows() -> None:
     assert gaps.min() == pytest.approx(0.02)
 
 
-def test_half_a_frame_late_is_not_yet_late() -> None:
-    assert not hold(Listener(busy=0.03, busy_at=3), length=seconds(1)).pacing.late
-    assert hold(Listener(busy=0.0301, busy_at=3), length=seconds(1)).pacing.late
+def test_a_frame_late_is_not_yet_late() -> None:
+    assert not hold(Listener(busy=0.04, busy_at=3), length=seconds(1)).pacing.late
+    assert hold(Listener(busy=0.0401, busy_at=3), length=seconds(1)).pacing.late
 
 
 @pytest.mark.parametrize("burst", [False, True])
@@ -160,48 +164,48 @@ def test_a_burst_is_received_ahead_of_what_is_heard() -> None:
 
 def test_a_turn_begins_inside_a_frame_at_the_very_microsecond() -> None:
     talk = hold(Listener(), Turn(tone(ms(100)), at(123_456)), length=seconds(1))
-    assert talk.turns == (Span(123_456, 223_456),)
+    assert spans(talk) == (Span(123_456, 223_456),)
     assert np.flatnonzero(talk.user)[0] == -(-123_456 * RATE // SECOND)
 
 
 def test_two_turns_due_at_once_follow_each_other() -> None:
     turns = [Turn(tone(ms(100)), at(0)), Turn(tone(ms(50)), at(0))]
     talk = hold(Listener(), *turns, length=seconds(1))
-    assert talk.turns == (Span(0, ms(100)), Span(ms(100), ms(150)))
+    assert spans(talk) == (Span(0, ms(100)), Span(ms(100), ms(150)))
     assert np.count_nonzero(talk.user) == RATE * 150 // 1000
 
 
 def test_a_cue_into_the_reply_comes_that_long_after_its_onset() -> None:
     system = scripted(Answer(sound(seconds(4)), ms(400)))
     talk = hold(system, Turn(tone(seconds(1)), at(0)), Turn(tone(seconds(1)), into_reply(ms(650))))
-    assert talk.turns[1] is not None and abs(talk.turns[1].start - seconds(2.05)) < ms(1)
+    assert abs(spans(talk)[1].start - seconds(2.05)) < ms(1)
 
 
 def test_a_cue_after_the_reply_waits_for_its_end_and_the_quiet() -> None:
     system = scripted(Answer(sound(seconds(2)), ms(400)))
     talk = hold(system, Turn(tone(seconds(1)), at(0)), Turn(tone(seconds(1)), after_reply(ms(700), seconds(8))))
-    assert talk.turns[1] is not None and abs(talk.turns[1].start - seconds(1 + 0.4 + 2 + 0.7)) < ms(1)
+    assert abs(spans(talk)[1].start - seconds(1 + 0.4 + 2 + 0.7)) < ms(1)
 
 
 def test_a_cue_after_the_reply_does_not_wait_for_ever() -> None:
     talk = hold(Listener(), Turn(tone(seconds(1)), at(0)), Turn(tone(ms(10)), after_reply(ms(700), seconds(3))))
-    assert talk.turns[1] is not None and talk.turns[1].start == seconds(4)
+    assert spans(talk)[1].start == seconds(4)
 
 
 def test_a_cue_after_the_reply_counts_what_is_heard_and_not_what_has_come() -> None:
     system = scripted(Answer(sound(seconds(3)), ms(400)), burst=True)
     talk = hold(system, Turn(tone(seconds(1)), at(0)), Turn(tone(seconds(1)), after_reply(ms(700), seconds(8))))
-    assert talk.turns[1] is not None and abs(talk.turns[1].start - seconds(1 + 0.4 + 3 + 0.7)) < ms(1)
+    assert abs(spans(talk)[1].start - seconds(1 + 0.4 + 3 + 0.7)) < ms(1)
 
 
 def test_a_cue_after_a_word_follows_its_report() -> None:
     system = scripted(Say(sound(seconds(1), "Sure, one moment."), seconds(2)))
     talk = hold(system, Turn(tone(ms(100)), after_word("sure", ms(250))))
-    assert talk.turns == (Span(seconds(2.25), seconds(2.35)),)
+    assert spans(talk) == (Span(seconds(2.25), seconds(2.35)),)
 
 
 def test_a_turn_that_never_falls_due_is_none() -> None:
-    assert hold(Listener(), Turn(tone(ms(100)), into_reply(0)), length=seconds(1)).turns == (None,)
+    assert spans(hold(Listener(), Turn(tone(ms(100)), into_reply(0)), length=seconds(1))) == (None,)
 
 
 def test_the_talk_repeats_exactly() -> None:
@@ -291,13 +295,13 @@ def test_a_talk_of_no_length_is_refused() -> None:
 def test_a_system_of_the_wall_clock_is_refused_on_the_virtual_one() -> None:
     system = Listener()
     system.traits = Traits(RATE, RATE)
-    with pytest.raises(ConversationError, match="wall clock"):
+    with pytest.raises(ConversationError, match="on wall"):
         hold(system)
 
 
 def test_on_the_wall_clock_no_frame_is_early_either() -> None:
     system = scripted(Say(sound(ms(100)), ms(100)), burst=True)
     talk = asyncio.run(drive(system, [Turn(tone(ms(100)), at(ms(50)))], length=ms(300)))
-    assert talk.pacing.frames == 15 and talk.turns == (Span(ms(50), ms(150)),)
+    assert talk.pacing.frames == 15 and spans(talk) == (Span(ms(50), ms(150)),)
     ((start, end),) = heard(talk)
     assert start >= ms(100) and end - start >= ms(99)

@@ -9,177 +9,174 @@ silence goes on flowing after the user's words. What came back is placed by
 from __future__ import annotations
 
 import asyncio
+from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from fullduplex.driving.clock import VirtualLoop
-from fullduplex.driving.cues import Due, Ear
-from fullduplex.driving.link import Closed, Happening, Link, Note, Ready, Said, System, UserVad
-from fullduplex.driving.playout import Chunk, Flush, Placed, Player, Samples, playout, sample_at
+from fullduplex.driving.clock import clock_of
+from fullduplex.driving.cues import AUDIBLE, Ear
+from fullduplex.driving.echo import EchoPath
+from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
+from fullduplex.driving.playout import Chunk, Flush, Player, playout, sample_at
+from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
+from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
 from fullduplex.errors import ConversationError, printable
-from fullduplex.model.spans import SECOND, Span, in_seconds, ms
+from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
 
+#: A handshake that lasts longer has failed.
+READY_WITHIN = seconds(60)
+#: A system that takes no frame for so long has stalled.
+TAKES_WITHIN = seconds(10)
+#: More audio than this, received and not yet sounded, is a flood.
+FLOOD = seconds(600)
+#: More events than this that are no audio are a flood too.
+FLOOD_NOTES = 100_000
+#: An offline system may compute for so long after the last frame.
+ANSWERS_WITHIN = seconds(3_600)
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Turn:
-    """Something the user says: float32 samples at the system's ``rate_in``, and when."""
-
-    samples: Samples
-    due: Due
-
-
-@dataclass(frozen=True, slots=True)
-class Pacing:
-    """How truthfully the user's frames went out; times in microseconds.
-
-    Lateness is the moment a frame was sent less the end of its capture; ``worst`` and ``p99``
-    are over ``frames`` of length ``frame``. ``slipped`` is how far the schedule was moved
-    because frames are never sent in a burst to catch up. ``late``: the worst was more than
-    half a frame, so the talk's times cannot be trusted.
-    """
-
-    frame: int
-    frames: int
-    worst: int
-    p99: int
-    slipped: int = 0
-
-    @property
-    def late(self) -> bool:
-        """Return whether a frame was more than half its length late."""
-        return 2 * self.worst > self.frame
-
-    def to_json(self) -> dict[str, object]:
-        """Return the pacing as a JSON object, times in decimal seconds."""
-        return {
-            "frame": in_seconds(self.frame),
-            "frames": self.frames,
-            "worst_lateness": in_seconds(self.worst),
-            "p99_lateness": in_seconds(self.p99),
-            "slipped": in_seconds(self.slipped),
-            "late": self.late,
-        }
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Talk:
-    """What happened, on the session clock.
-
-    ``user`` are the samples sent at ``user_rate``; ``system`` what a listener heard at
-    ``rate``, placed chunk by chunk as ``placed`` says. ``received`` is the log of audio, and
-    ``notes`` of everything else. ``turns`` are the spans in which the user's turns were played,
-    in the order given; one that never fell due is None.
-    """
-
-    user: Samples
-    user_rate: int
-    received: tuple[Chunk | Flush, ...]
-    system: Samples
-    rate: int
-    placed: tuple[Placed, ...]
-    notes: tuple[Said | UserVad | Note | Closed, ...]
-    turns: tuple[Span | None, ...]
-    pacing: Pacing
-    ready: Ready
-
-
-class BrokenTalk(ConversationError):
-    """A talk that ended before its time. ``talk`` is what was kept of it."""
-
-    def __init__(self, message: str, talk: Talk | None = None) -> None:
-        super().__init__(message)
-        self.talk = talk
-
-    def __reduce__(self) -> tuple[object, ...]:
-        # The sentence travels between processes; the audio stays where it was recorded.
-        return (BrokenTalk, (str(self),))
+__all__ = ["BrokenTalk", "HangUp", "Pacing", "Talk", "Turn", "TurnTaken", "drive"]
 
 
 async def drive(
     system: System,
-    turns: Sequence[Turn],
+    user: User | Sequence[Turn],
     *,
     length: int,
+    hang_up: HangUp | None = None,
     prompt: str = "",
     frame: int = ms(20),
     priming: int = 0,
+    echo: EchoPath | None = None,
 ) -> Talk:
-    """Return the talk that ``system`` holds with a user who says ``turns``, one after another.
+    """Return the talk that ``system`` holds with ``user``, or with one who says the turns one after another.
 
-    ``length`` and ``frame`` are in microseconds; the user's side is cut or filled with silence
-    to ``length``. A turn begins at the moment it is due, or once the turn before it has ended.
-    ``priming`` is the player's, see :func:`playout`. Waiting goes through the running event loop.
-    Raises :class:`BrokenTalk` where the system fails or closes before ``length``.
+    ``length`` and ``frame`` are in microseconds. Without ``hang_up`` the talk lasts ``length``; with it,
+    ``length`` is the most it may last. A turn begins at the moment it is due, or once the turn before it
+    has ended. ``priming`` is the player's, see :func:`playout`; ``echo`` puts what the user hears into what
+    the user sends. Waiting goes through the running event loop, whose clock the talk keeps.
+
+    Raises :class:`BrokenTalk`, with what was kept, where the system fails, stalls, floods, sends what
+    is no audio, or closes before its time.
     """
     frame = system.traits.frame or frame
     if length <= 0 or frame <= 0:
         raise ValueError(f"a talk and its frames last longer than nothing: {length}, {frame}")
     loop = asyncio.get_running_loop()
-    if isinstance(loop, VirtualLoop) and not system.traits.virtual:
-        raise ConversationError(f"{system.spec.name} keeps the wall clock; the virtual clock would run ahead of it")
+    clock = clock_of(loop)
+    if clock not in system.traits.clocks:
+        keeps = " or ".join(system.traits.clocks)
+        raise ConversationError(f"{system.spec.name} cannot be driven on the {clock} clock, only on {keeps}")
+    player = user if isinstance(user, User) else Turns(user)
+    asked = loop.time()
+    talk: Talk | None = None
     try:
-        async with system.connect(prompt) as link:
-            talk = _Talking(system, turns, length, frame, priming, loop.time())
-            await talk.hold(link)
-            return talk.kept(length, link.ready)
+        async with asyncio.timeout(READY_WITHIN / SECOND) as limit, system.connect(prompt) as link:
+            limit.reschedule(None)
+            talking = _Talking(system, player, length, frame, priming, hang_up, echo, prompt, asked)
+            await talking.hold(link)
+            talk = talking.kept(link)
+            limit.reschedule(loop.time() + TAKES_WITHIN / SECOND)
     except (ConversationError, asyncio.CancelledError):
         raise
+    except TimeoutError:
+        if talk is None:
+            raise BrokenTalk(f"{system.spec.name}: was not ready within {READY_WITHIN // SECOND} s") from None
     except Exception as error:
-        raise BrokenTalk(f"{system.spec.name}: the talk could not begin or end: {_reason(error)}") from error
+        if talk is None:
+            raise BrokenTalk(f"{system.spec.name}: the talk could not begin: {_reason(error)}") from error
+    # A link that cannot be closed has no more to say: the talk is whole.
+    return talk
 
 
 class _Talking:
     """One talk while it goes on."""
 
     def __init__(
-        self, system: System, turns: Sequence[Turn], length: int, frame: int, priming: int, began: float
+        self,
+        system: System,
+        user: User,
+        length: int,
+        frame: int,
+        priming: int,
+        hang_up: HangUp | None,
+        echo: EchoPath | None,
+        prompt: str,
+        asked: float,
     ) -> None:
-        self.system, self.length, self.frame, self.priming = system, length, frame, priming
-        self.began, self.clock = began, asyncio.get_running_loop().time
-        self.user = np.zeros(length * system.traits.rate_in // SECOND, np.float32)
-        self.ear, self.player = Ear(), Player(system.traits.rate_out, priming)
+        self.system, self.traits, self.length, self.frame, self.priming = system, system.traits, length, frame, priming
+        self.person, self.hang_up, self.echo, self.prompt = user, hang_up, echo, prompt
+        self.loop = asyncio.get_running_loop()
+        self.clock = self.loop.time
+        self.began = self.clock()
+        self.handshake = round((self.began - asked) * SECOND)
+        self.user = np.zeros(length * self.traits.rate_in // SECOND, np.float32)
+        self.sent = self.user if echo is None else np.zeros_like(self.user)
+        self.player = Player(self.traits.rate_out, priming)
+        self.ear = Ear(rate=self.traits.rate_out, pending=self.pending, sound=self.sound)
         self.received: list[Chunk | Flush] = []
         self.notes: list[Said | UserVad | Note | Closed] = []
-        self.waiting, self.spans = list(turns), [None] * len(turns)  # type: list[Turn], list[Span | None]
-        self.lateness: list[int] = []
+        self.taken: list[tuple[Turn, Span]] = []
+        self.lateness = array("l")
         self.slipped = 0
+        self.ended_at, self.ended_by = length, "cap" if hang_up else "length"  # type: int, EndedBy
+        self.whole = self.traits.timing in ("aligned", "reply")
 
     def now(self) -> int:
         return round((self.clock() - self.began) * SECOND)
 
+    def pending(self) -> bool:
+        return self.player.pending(sample_at(self.ear.now, self.traits.rate_out), AUDIBLE)
+
+    def sound(self, start: int, end: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
+        rate = self.traits.rate_out
+        return self.player.sound(sample_at(max(0, start), rate), sample_at(max(0, end), rate))
+
     async def hold(self, link: Link) -> None:
         listening = asyncio.create_task(self.listen(link))
         speaking = asyncio.create_task(self.speak(link))
+        thinking = asyncio.create_task(self.person.think(self.ear))
+        tasks = (listening, speaking, thinking)
         try:
-            await asyncio.wait((listening, speaking), return_when=asyncio.FIRST_COMPLETED)
+            running = set(tasks)
+            while listening in running and speaking in running:
+                done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                if thinking in done and thinking.exception():
+                    break
         finally:
-            for task in (listening, speaking):
+            for task in tasks:
                 task.cancel()
-            ended = await asyncio.gather(listening, speaking, return_exceptions=True)
-        at = self.now()
-        for error in ended:
+            ended = await asyncio.gather(*tasks, return_exceptions=True)
+        for error in ended[:2]:
             if isinstance(error, ConversationError):
-                raise self.broken(str(error), at, link) from error
+                raise self.broken(str(error), link, getattr(error, "ended_by", "failed")) from error
             if isinstance(error, Exception):
-                raise self.broken(f"failed: {_reason(error)}", at, link) from error
-        if len(self.lateness) < self.frames:
+                raise self.broken(f"failed: {_reason(error)}", link, "failed") from error
+        if isinstance(ended[2], Exception):
+            raise self.broken(f"the user could not go on: {_reason(ended[2])}", link, "failed") from ended[2]
+        if ended[1] is None:
+            return
+        # The system closed. That is its right once the user has said everything and may hang up.
+        self.ended_at = min(max(0, self.now()), self.length)
+        if self.hang_up is None or not self.person.finished or self.ear.speaking:
             closed = next((n for n in reversed(self.notes) if isinstance(n, Closed)), None)
             why = f": {printable(closed.reason)}" if closed and closed.reason else ""
-            raise self.broken(f"closed the talk{why}", at, link)
+            raise self.broken(f"closed the talk{why}", link, "closed")
+        self.ended_by = "closed"
 
     @property
     def frames(self) -> int:
         return -(-self.length // self.frame)
 
-    def broken(self, what: str, at: int, link: Link) -> BrokenTalk:
-        at = max(0, min(at, self.length))
+    def broken(self, what: str, link: Link, by: EndedBy) -> BrokenTalk:
+        at = self.ended_at = max(0, min(self.now(), self.length))
+        self.ended_by = by
         how_far = f"after {in_seconds(at):.2f} s of {in_seconds(self.length):.2f} s"
-        return BrokenTalk(f"{self.system.spec.name} {how_far}: {what}", self.kept(at, link.ready))
+        return BrokenTalk(f"{self.system.spec.name} {how_far}: {what}", self.kept(link))
 
     async def listen(self, link: Link) -> None:
-        aligned = self.system.traits.timing == "aligned"
+        aligned = self.traits.timing == "aligned"
         async for event in link:
             # A finished recording has no arrivals: its own clock says when it sounds.
             at = event.source if aligned and isinstance(event, Chunk) and event.source is not None else self.now()
@@ -189,70 +186,158 @@ class _Talking:
 
     def keep(self, event: Happening) -> None:
         if isinstance(event, Chunk | Flush):
-            self.received.append(event)
+            if isinstance(event, Chunk):
+                event = _sound(event)
             self.player.take(event)
+            self.received.append(event)
+            queued = self.player.queued() * SECOND // self.traits.rate_out - event.arrived
+            if queued > FLOOD and not self.whole:
+                raise _Ended("sent more than ten minutes of audio ahead of time", "flooded")
             return
         self.notes.append(event)
-        if isinstance(event, Said) and event.who == "system":
-            self.ear.report("system", event.text, event.arrived)
+        if isinstance(event, Said):
+            self.ear.report(event.who, event.text, event.arrived)
+        if len(self.notes) > FLOOD_NOTES:
+            raise _Ended(f"sent more than {FLOOD_NOTES} events that are no audio", "flooded")
 
     async def speak(self, link: Link) -> None:
+        rate, out = self.traits.rate_in, self.traits.rate_out
         for i in range(self.frames):
             deadline = (i + 1) * self.frame
-            await self.until(deadline + self.slipped)
+            await asyncio.sleep(max(0.0, self.began + (deadline + self.slipped) / SECOND - self.clock()))
             lateness = max(0, self.now() - deadline - self.slipped)
             self.lateness.append(lateness)
-            if 2 * lateness > self.frame:
+            if lateness > self.frame:
                 # Sending what is overdue at once would reach the system as a burst.
                 self.slipped += lateness
             self.capture(i * self.frame, min(deadline, self.length))
-            rate = self.system.traits.rate_in
-            await link.send(self.user[i * self.frame * rate // SECOND : deadline * rate // SECOND])
-            await link.heard(min(deadline, self.length))
+            try:
+                async with asyncio.timeout(TAKES_WITHIN / SECOND):
+                    await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND])
+                    id, played = self.player.latest(sample_at(min(deadline, self.length), out))
+                    await link.heard(Position(min(deadline, self.length), id, played * SECOND // out))
+            except TimeoutError:
+                raise _Ended(f"took no audio for {TAKES_WITHIN // SECOND} s", "stalled") from None
+            if self.hangs_up(min(deadline, self.length)):
+                break
         await link.finish()
+        if self.traits.offline:
+            await self.answered()
 
-    async def until(self, time: int) -> None:
-        await asyncio.sleep(max(0.0, self.began + time / SECOND - self.clock()))
+    def hangs_up(self, now: int) -> bool:
+        """Return whether the user hangs up at ``now``, and keep why."""
+        rule, ear = self.hang_up, self.ear
+        if rule is None or now >= self.length or not self.person.finished or ear.speaking:
+            return False
+        quiet_since = max(ear.spoke_until, ear.system_until or 0)
+        if now - quiet_since >= rule.quiet and not self.pending():
+            self.ended_at, self.ended_by = now, "quiet"
+        elif now - ear.spoke_until >= rule.patience:
+            self.ended_at, self.ended_by = now, "patience"
+        else:
+            return False
+        return True
+
+    async def answered(self) -> None:
+        """Wait for the file of a system that answers when it has heard everything."""
+        until = self.clock() + ANSWERS_WITHIN / SECOND
+        while not any(isinstance(event, Closed) for event in self.notes):
+            if self.clock() > until:
+                raise _Ended(f"gave no answer within {ANSWERS_WITHIN // SECOND} s", "stalled")
+            await asyncio.sleep(0.01)
+        if self.traits.timing == "reply":
+            # A reply that came after the input is part of the talk, whole.
+            self.ended_at = max(self.ended_at, self.player.queued() * SECOND // self.traits.rate_out)
 
     def capture(self, start: int, end: int) -> None:
         """Fill the user's samples of ``[start, end)``, given all that was heard before ``end``."""
-        out, rate = self.system.traits.rate_out, self.system.traits.rate_in
+        out, rate = self.traits.rate_out, self.traits.rate_in
         first = sample_at(start, out)
+        heard = self.player.sound(first, sample_at(end, out))
         self.ear.now = end
-        self.ear.hear(self.player.sound(first, sample_at(end, out)), first, out)
-        while self.waiting:
-            due = self.waiting[0].due(self.ear)
-            begin = None if due is None else max(due, start, self.ear.spoke_until)
-            if begin is None or begin >= end:
-                return
-            samples = self.waiting.pop(0).samples
-            at = sample_at(begin, rate)
-            part = samples[: max(0, len(self.user) - at)]
-            self.user[at : at + len(part)] = part
-            until = max(begin + 1, begin + len(samples) * SECOND // rate)
-            self.spans[len(self.spans) - len(self.waiting) - 1] = Span(begin, until)
-            self.ear.begin(begin, until)
+        self.ear.hear(heard, first, out)
+        while (act := self.person.act(self.ear)) is not None:
+            if isinstance(act, Hush):
+                self.hush(end)
+            else:
+                self.say(act, start)
+        if self.echo is not None:
+            self.echo.take(heard)
+            span = slice(start * rate // SECOND, min(len(self.user), end * rate // SECOND))
+            self.sent[span] = self.user[span] + self.echo.between(span.start, span.stop)
 
-    def kept(self, length: int, ready: Ready) -> Talk:
-        out, rate = self.system.traits.rate_out, self.system.traits.rate_in
+    def say(self, act: Speak, start: int) -> None:
+        rate = self.traits.rate_in
+        begin = max(act.at, start, self.ear.spoke_until)
+        at = sample_at(begin, rate)
+        part = act.turn.samples[: max(0, len(self.user) - at)]
+        self.user[at : at + len(part)] = part
+        until = max(begin + 1, begin + len(act.turn.samples) * SECOND // rate)
+        self.taken.append((act.turn, Span(begin, until)))
+        self.ear.begin(begin, until)
+
+    def hush(self, end: int) -> None:
+        if not self.ear.speaking:
+            return
+        self.user[sample_at(end, self.traits.rate_in) :] = 0
+        turn, span = self.taken[-1]
+        self.taken[-1] = (turn, Span(span.start, max(span.start + 1, end)))
+        self.ear.spoke_until = max(span.start + 1, end)
+
+    def kept(self, link: Link) -> Talk:
+        length = self.ended_at
+        out, rate = self.traits.rate_out, self.traits.rate_in
         received = tuple(sorted(self.received, key=lambda event: event.arrived))
         played = playout(received, out, length * out // SECOND, priming=self.priming)
-        late = np.sort(np.asarray(self.lateness or [0]))
-        # The lateness that 99 of 100 frames do not exceed.
-        p99 = int(late[-(-99 * len(late) // 100) - 1])
-        pacing = Pacing(self.frame, len(self.lateness), int(late[-1]), p99, self.slipped)
+        unsaid = self.person.unsaid if isinstance(self.person, Turns) else ()
+        turns = [
+            TurnTaken(turn, span, premise(played.samples, out, span.start))
+            for turn, span in self.taken
+            if span.start < length
+        ]
+        ends = length * rate // SECOND
+        user = np.pad(self.user[:ends], (0, max(0, ends - len(self.user))))
         return Talk(
-            self.user[: length * rate // SECOND],
-            rate,
-            received,
-            played.samples,
-            out,
-            played.placed,
-            tuple(self.notes),
-            tuple(self.spans),
-            pacing,
-            ready,
+            user=user,
+            sent=user if self.echo is None else np.pad(self.sent[:ends], (0, max(0, ends - len(self.sent)))),
+            user_rate=rate,
+            received=received,
+            system=played.samples,
+            rate=out,
+            placed=played.placed,
+            notes=tuple(self.notes),
+            turns=(*turns, *(TurnTaken(turn, None, None) for turn in unsaid)),
+            pacing=Pacing(self.frame, self.lateness, self.slipped),
+            ready=link.ready,
+            handshake=self.handshake,
+            clock=clock_of(self.loop),
+            ended_by=self.ended_by,
+            hang_up=self.hang_up,
+            cap=self.length,
+            prompt=self.prompt,
+            priming=self.priming,
         )
+
+
+class _Ended(ConversationError):
+    """What ends a talk before its time, and under which name it is counted."""
+
+    def __init__(self, message: str, ended_by: EndedBy) -> None:
+        super().__init__(message)
+        self.ended_by = ended_by
+
+
+def _sound(chunk: Chunk) -> Chunk:
+    """Return ``chunk`` as finite float32 samples of one channel; raises :class:`ConversationError` for others."""
+    try:
+        samples = np.ascontiguousarray(chunk.samples, np.float32)
+    except (TypeError, ValueError):
+        raise ConversationError("sent a chunk that is no audio") from None
+    if samples.ndim != 1:
+        raise ConversationError(f"sent a chunk of {samples.ndim} dimensions, not of one channel")
+    if not np.isfinite(samples).all():
+        raise ConversationError("sent samples that are not numbers")
+    return chunk if samples is chunk.samples else replace(chunk, samples=samples)
 
 
 def _reason(error: BaseException) -> str:

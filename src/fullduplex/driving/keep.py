@@ -21,7 +21,31 @@ from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import InputError
 from fullduplex.model.spans import in_seconds, seconds
 
-LOG, AUDIO = "received.jsonl", "received.flac"
+LOG, AUDIO, ABOUT = "received.jsonl", "received.flac", "talk.json"
+SCHEMA = 1
+
+
+def about(talk: Talk) -> dict[str, Any]:
+    """Return what ``talk`` was, without sound and events: the rules, what became of them, every frame's lateness.
+
+    Times are decimal seconds; ``lateness`` is one number for each frame. ``source_clock`` is the line
+    from the system's clock to the session's where its chunks tell the session's time.
+    """
+    return {
+        "schema": SCHEMA,
+        "clock": talk.clock,
+        "duration": in_seconds(talk.duration),
+        "ended_by": talk.ended_by,
+        "hang_up": None if talk.hang_up is None else talk.hang_up.to_json(),
+        "cap": in_seconds(talk.cap),
+        "handshake": in_seconds(talk.handshake),
+        "ready": dict(talk.ready.settings),
+        "prompt": talk.prompt,
+        "priming": in_seconds(talk.priming),
+        "rates": {"user": talk.user_rate, "system": talk.rate},
+        "turns": [turn.to_json() for turn in talk.turns],
+        "pacing": talk.pacing.to_json() | {"lateness": [in_seconds(late) for late in talk.pacing.lateness]},
+    }
 
 
 def write_received(folder: Path, talk: Talk) -> None:
@@ -44,8 +68,12 @@ def write_received(folder: Path, talk: Talk) -> None:
         elif isinstance(event, Said):
             words = [{"text": text, "timestamp": [in_seconds(a), in_seconds(b)]} for text, a, b in event.words]
             line |= {"text": event.text, "who": event.who, "id": event.id, "words": words}
+            if event.source is not None:
+                line["source"] = in_seconds(event.source)
         elif isinstance(event, UserVad):
             line["speaking"] = event.speaking
+            if event.source is not None:
+                line["source"] = in_seconds(event.source)
         elif isinstance(event, Closed):
             line["reason"] = event.reason
         else:

@@ -10,12 +10,14 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from fullduplex.driving.clock import Clock
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.model.spec import Spec
 
 #: How a system's audio comes: a frame for a frame; ahead of real time into the listener's
-#: queue; at about real time; a unit after each fixed unit; a media track; a finished file.
-Timing = Literal["sync", "burst", "paced", "unit", "track", "aligned"]
+#: queue; at about real time; a unit after each fixed unit; a media track; a finished file as
+#: long as the input; a reply that comes after the whole input.
+Timing = Literal["sync", "burst", "paced", "unit", "track", "aligned", "reply"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +25,12 @@ class Traits:
     """What a driver has to know of a system.
 
     ``rate_in`` and ``rate_out`` in samples per second. ``frame`` is the length of the frames
-    it wants, in microseconds, or 0 for any. ``flush``: what a flush of its names. ``virtual``:
-    it waits on the event loop alone, so the virtual clock is safe. ``exclusive``: one talk at a time.
+    it wants, in microseconds, or 0 for any. ``flush``: what a flush of its names. ``exclusive``: one talk
+    at a time. ``virtual``: it waits on the event loop alone and works through
+    :func:`fullduplex.driving.clock.took`, so that a clock other than the wall's is safe; ``computes``: its
+    work takes time, so that clock has to be a step clock. ``offline``: it hears nothing before the
+    user's last frame, and answers with a file. ``source``: what a chunk's ``source`` counts from: its
+    utterance, or the session's beginning.
     """
 
     rate_in: int = 16_000
@@ -34,6 +40,31 @@ class Traits:
     flush: Literal["none", "all", "id", "epoch"] = "none"
     virtual: bool = False
     exclusive: bool = False
+    computes: bool = False
+    offline: bool = False
+    source: Literal["none", "utterance", "session"] = "none"
+
+    @property
+    def clocks(self) -> tuple[Clock, ...]:
+        """Return the clocks that are safe; the first is the one to use where none is named."""
+        if not self.virtual:
+            return ("wall",)
+        if not self.computes:
+            return ("virtual", "wall", "step-honest", "step-algorithmic")
+        steps: tuple[Clock, ...] = ("step-honest", "step-algorithmic")
+        return steps if self.offline else ("wall", *steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What a listener has heard at ``at`` on the session clock: ``played`` microseconds of the sound of ``id``.
+
+    ``id`` names the utterance that sounded last; it is empty where none has.
+    """
+
+    at: int
+    id: str = ""
+    played: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +79,8 @@ class Said:
     """Words that the system reports: its own, or what it took the user to say.
 
     ``id`` names the utterance whose chunks carry the words. ``words`` are ``(text, start, end)``
-    in microseconds from that utterance's beginning, where the system knows them.
+    in microseconds from that utterance's beginning, where the system knows them. ``source`` is
+    when, on the system's own session clock, where it tells.
     """
 
     text: str
@@ -56,6 +88,7 @@ class Said:
     id: str = ""
     words: tuple[tuple[str, int, int], ...] = ()
     arrived: int = 0
+    source: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +133,8 @@ class Link(Protocol):
         """Yield what comes from the system until it closes; the driver writes ``arrived``."""
         ...
 
-    async def heard(self, position: int) -> None:
-        """Tell the system that the listener has heard it up to ``position`` (microseconds)."""
+    async def heard(self, position: Position) -> None:
+        """Tell the system what the listener has heard, once a frame. Never more than what has come."""
         ...
 
     async def finish(self) -> None:

@@ -146,6 +146,33 @@ class Player:
         if removed:
             self._free = end
 
+    def pending(self, now: int, louder_than: float) -> bool:
+        """Return whether a sample louder than ``louder_than`` is queued to sound at sample ``now`` or later."""
+        for part in reversed(self.placed):
+            if part.played and part.end <= now:
+                return False
+            left = part.chunk.samples[max(0, now - part.start) : part.played]
+            if len(left) and float(np.abs(left).max()) > louder_than:
+                return True
+        return False
+
+    def queued(self) -> int:
+        """Return the sample after the last that is queued; 0 before the first."""
+        return max(0, self._free)
+
+    def latest(self, now: int) -> tuple[str, int]:
+        """Return the id of the utterance that sounded last before sample ``now``, and how many of its samples have."""
+        last = next((part for part in reversed(self.placed) if part.played and part.start < now), None)
+        if last is None:
+            return "", 0
+        played = 0
+        for part in reversed(self.placed):
+            if part.played and part.chunk.id == last.chunk.id:
+                played += max(0, min(part.end, now) - part.start)
+            elif part.played and part.end <= last.start:
+                break
+        return last.chunk.id, played
+
     def sound(self, start: int, end: int) -> Samples:
         """Return the samples ``[start, end)`` as they sound by the events taken so far."""
         heard = np.zeros(max(0, end - start), np.float32)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from fullduplex.driving.cues import Due, Ear
 from fullduplex.driving.playout import Samples
@@ -44,6 +44,7 @@ class Hush:
     """The user stops in the middle of what they say, from the next frame on."""
 
 
+@runtime_checkable
 class User(Protocol):
     """A user: scripted, recorded or simulated."""
 
@@ -82,6 +83,11 @@ class Turns:
     def finished(self) -> bool:
         """Return whether every turn has begun."""
         return not self._waiting
+
+    @property
+    def unsaid(self) -> tuple[Turn, ...]:
+        """Return the turns that have not begun."""
+        return tuple(self._waiting)
 
     async def think(self, ear: Ear) -> None:
         """Return at once: there is nothing to work out."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fullduplex.data import audio
-from fullduplex.driving.link import Happening, Ready, Traits
+from fullduplex.driving.link import Happening, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Samples
 from fullduplex.model.spec import Spec
 
@@ -34,7 +34,7 @@ class Recorded:
     @property
     def traits(self) -> Traits:
         """Return that the file's own clock places its audio."""
-        return Traits(self.rate_in, audio.probe(Path(self.path)).rate, timing="aligned", virtual=True)
+        return Traits(self.rate_in, audio.probe(Path(self.path)).rate, timing="aligned", virtual=True, source="session")
 
     @asynccontextmanager
     async def connect(self, prompt: str) -> AsyncIterator[_Link]:
@@ -54,7 +54,7 @@ class _Link:
     async def send(self, frame: Samples) -> None:
         return
 
-    async def heard(self, position: int) -> None:
+    async def heard(self, position: Position) -> None:
         return
 
     async def finish(self) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fullduplex.driving.link import Closed, Happening, Ready, Said, Traits
+from fullduplex.driving.link import Closed, Happening, Position, Ready, Said, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import InputError
 from fullduplex.model.spans import SECOND, in_seconds, ms
@@ -129,6 +129,7 @@ class Scripted:
             timing="burst" if self.burst else "paced",
             flush="all" if self.burst else "none",
             virtual=True,
+            source="utterance",
         )
 
     @asynccontextmanager
@@ -197,7 +198,7 @@ class _Link:
             self.await_silence(self.user_until)
         self.samples += len(frame)
 
-    async def heard(self, position: int) -> None:
+    async def heard(self, position: Position) -> None:
         return
 
     async def finish(self) -> None:

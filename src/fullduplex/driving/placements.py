@@ -1,0 +1,90 @@
+"""The same log under each clock: where its audio lies depends on whose clock is asked.
+
+==========  =========================================================================================
+playout     what a listener heard: a player's queue, with flushes (:mod:`fullduplex.driving.playout`)
+arrival     what a recorder holds that writes each chunk at the moment it came: no queue, no flush;
+            a chunk that came while another was still being written is written over its rest
+source      where the system's own session clock puts each chunk; only for systems that have one
+==========  =========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
+from fullduplex.model.spans import SECOND
+
+Placement = Literal["playout", "arrival", "source"]
+PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
+
+
+def placed_by(
+    clock: Placement, received: Sequence[Chunk | Flush], rate: int, length: int, *, priming: int = 0
+) -> Samples:
+    """Return ``length`` samples at ``rate`` of what was received, as ``clock`` places it.
+
+    ``priming`` (microseconds) is the player's, and matters to playout alone. On the source clock a
+    chunk without a source time is left out. Raises ValueError where ``received`` is not in order.
+    """
+    if clock == "playout":
+        return playout(received, rate, length, priming=priming).samples
+    placed = np.zeros(length, np.float32)
+    for chunk in received:
+        if isinstance(chunk, Flush):
+            continue
+        time = chunk.arrived if clock == "arrival" else chunk.source
+        if time is None:
+            continue
+        first = sample_at(time, rate)
+        skipped = max(0, -first)
+        part = chunk.samples[skipped : max(skipped, length - first)]
+        placed[first + skipped : first + skipped + len(part)] = part
+    return placed
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """The straight line from the system's clock to the session's, by least squares.
+
+    session time = ``offset`` + ``slope`` x source time. ``offset`` in microseconds; ``slope`` 1.06 says
+    that the system's clock counts 1 s while 1.06 s pass. ``residuals`` (microseconds) are what the
+    line leaves of each point, in the order given.
+    """
+
+    slope: float
+    offset: float
+    residuals: tuple[float, ...]
+
+
+def fit_source(points: Iterable[tuple[int, int]]) -> Fit | None:
+    """Return the line through pairs of source and session times (microseconds); None of fewer than two moments."""
+    pairs = np.asarray(list(points), np.float64).reshape(-1, 2)
+    if len(np.unique(pairs[:, 0])) < 2:
+        return None
+    source, session = pairs[:, 0], pairs[:, 1]
+    centred = source - source.mean()
+    slope = float((centred * (session - session.mean())).sum() / (centred**2).sum())
+    offset = float(session.mean() - slope * source.mean())
+    return Fit(slope, offset, tuple(float(r) for r in session - offset - slope * source))
+
+
+def seconds_apart(a: Samples, b: Samples, rate: int) -> float:
+    """Return for how many seconds two placements differ in what sounds; 0 says that they are one."""
+    length = min(len(a), len(b))
+    more = np.count_nonzero(a[length:]) + np.count_nonzero(b[length:])
+    return float(np.count_nonzero(a[:length] != b[:length]) + more) / rate
+
+
+def source_points(received: Iterable[Chunk | Flush]) -> tuple[tuple[int, int], ...]:
+    """Return the source and arrival time of each chunk that has both."""
+    return tuple((c.source, c.arrived) for c in received if isinstance(c, Chunk) and c.source is not None)
+
+
+def span_of(received: Iterable[Chunk | Flush], rate: int) -> int:
+    """Return the length in microseconds of all audio received."""
+    return sum(len(chunk.samples) for chunk in received if isinstance(chunk, Chunk)) * SECOND // rate
