@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = [str(page.relative_to(ROOT)) for page in PAGES]
 GLOSSARY = ROOT / "docs" / "explanation" / "glossary.md"
-HAS_COMMANDS = (ROOT / "src" / "fullduplex" / "cli.py").exists()
+HAS_COMMANDS = (ROOT / "src" / "fullduplex" / "cli").exists()
 needs_commands = pytest.mark.skipif(not HAS_COMMANDS, reason="there is no command line yet")
 
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,9 +80,7 @@ def score(
     """
     _apart(path, out)
     chosen = benchmarks.find(asked.benchmark)
-    reference = read_reference(asked.reference) if asked.reference else None
     data = open_dataset(path, task=asked.task, channels=asked.channels, offset=asked.offset, layout=asked.layout)
-    hearings = _hearings(chosen, asked.seen)
     systems = list(dict.fromkeys(entry.system for entry in data.entries))
     if len(systems) > 1:
         _own(out, systems)
@@ -92,29 +90,75 @@ def score(
         place = out / as_file_name(name) if len(systems) > 1 else out
         system = asked.system or name or path.resolve().name
         # What is missing stops here, in one sentence, before anything is written.
-        remarks: list[str] = []
-        words = _recogniser(entries, asked, remarks)
-        usable = _usable(hearings, entries, cache, remarks)
-        if words is not None:
-            recogniser(words, str(cache))
-        run = Run.begin(place, _about(chosen, hearings, path, entries, asked, system))
-        annotated = _annotated(entries)
-        tasks = [
-            ListenTask(
-                str(run.path), entry, system, entry.set not in annotated, usable, words, asked.language, str(cache)
-            )
-            for entry in entries
-        ]
-        failed = _hear(run, tasks, engine, progress)
-        measured = measure(run, chosen, reference)
-        failed = {**failed, **measured.failed}
-        _keep_failures(run, failed)
-        made.append(
-            Scored(
-                run, measured, failed, (*told(measured, system if len(systems) > 1 else ""), *data.remarks, *remarks)
-            )
-        )
+        plan = settled(chosen, entries, asked, cache, data.remarks)
+        run = Run.begin(place, about(chosen, path, entries, asked, system))
+        one = heard_and_measured(run, entries, plan, asked, cache=cache, engine=engine, progress=progress)
+        if len(systems) > 1:
+            one = replace(one, remarks=(*told(one.measured, system), *plan.remarks))
+        made.append(one)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a run's items are heard and measured; settled before anything is written."""
+
+    benchmarks: Sequence[Benchmark]
+    hearings: tuple[Hearing, ...]
+    recogniser: Spec | None
+    reference: Mapping[str, Any] | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def heard_and_measured(
+    run: Run,
+    entries: Sequence[Entry],
+    plan: Plan,
+    asked: Asked,
+    *,
+    cache: Path,
+    engine: str = "",
+    progress: Progress | None = None,
+    repeats: Sequence[int] = (),
+    failed: Mapping[str, str] | None = None,
+) -> Scored:
+    """Hear and measure ``entries`` as items of ``run``.
+
+    ``repeats``: for each entry, the how-manieth time it was driven. ``failed``: entries that failed before.
+    """
+    annotated = _annotated(entries)
+    tasks = [
+        ListenTask(
+            str(run.path),
+            entry,
+            run.system,
+            entry.set not in annotated,
+            plan.hearings,
+            plan.recogniser,
+            asked.language,
+            str(cache),
+            repeat,
+        )
+        for entry, repeat in zip(entries, repeats or [1] * len(entries), strict=True)
+    ]
+    fell = {**(failed or {}), **_hear(run, tasks, engine, progress, failed or {})}
+    measured = measure(run, plan.benchmarks, plan.reference)
+    fell = {**fell, **measured.failed}
+    _keep_failures(run, fell)
+    return Scored(run, measured, fell, (*told(measured), *plan.remarks))
+
+
+def settled(
+    chosen: Sequence[Benchmark], entries: Sequence[Entry], asked: Asked, cache: Path, remarks: Sequence[str] = ()
+) -> Plan:
+    """Return how ``entries`` will be heard; raises :class:`PluginError` where something for it is missing."""
+    said = list(remarks)
+    words = _recogniser(entries, asked, said)
+    usable = _usable(hearings_of(chosen, asked.seen), entries, cache, said)
+    if words is not None:
+        recogniser(words, str(cache))
+    reference = read_reference(asked.reference) if asked.reference else None
+    return Plan(chosen, usable, words, reference, tuple(said))
 
 
 def measure_again(path: Path, benchmark: str = "", reference: Path | None = None) -> list[Scored]:
@@ -162,17 +206,22 @@ def runs_at(path: Path) -> list[Run]:
     return [Run.open(p) for p in found] if found else [Run.open(path)]
 
 
-def _hear(run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress | None) -> dict[str, str]:
-    """Lay out and hear every item; return those that failed, with a sentence each."""
+def _hear(
+    run: Run, tasks: Sequence[ListenTask], engine: str, progress: Progress | None, fell: Mapping[str, str]
+) -> dict[str, str]:
+    """Lay out and hear every item; return those that failed, with a sentence each. ``fell``: those that had before."""
     failed: dict[str, str] = {}
     with open_engine(engine or engine_for(len(tasks))) as opened:
         for done, outcome in enumerate(each(opened, listen, tasks), 1):
             if progress is not None:
                 progress("listen", done, len(tasks))
-            key = outcome.task.entry.key
-            if outcome.error is not None:
-                failed[key] = outcome.error
-                _mark_failed(run, outcome.task.entry, outcome.error)
+            task = outcome.task
+            key = task.entry.key
+            # What ended a talk says more than what could not be heard of it then.
+            error = fell.get(key) or outcome.error
+            if error is not None:
+                failed[key] = error
+                _mark_failed(run, task, error)
             elif outcome.result.failed:
                 failed[key] = outcome.result.failed
     return failed
@@ -195,7 +244,7 @@ def _can_spawn() -> bool:
     return path is None or Path(path).is_file()
 
 
-def _hearings(chosen: Iterable[Benchmark], seen: str) -> tuple[Hearing, ...]:
+def hearings_of(chosen: Iterable[Benchmark], seen: str) -> tuple[Hearing, ...]:
     """Return each hearing that the benchmarks need, with the one that people see in front."""
     made = {SEEN: Hearing(SEEN, Spec.parse(seen))}
     for benchmark in chosen:
@@ -255,14 +304,15 @@ def _annotated(entries: Iterable[Entry]) -> set[str]:
     return {entry.set for entry in entries if entry.events or names & set(entry.files)}
 
 
-def _about(
+def about(
     chosen: Sequence[Benchmark],
-    hearings: tuple[Hearing, ...],
     path: Path,
     entries: Sequence[Entry],
     asked: Asked,
     system: str,
 ) -> dict[str, Any]:
+    """Return what a run.json says was asked."""
+    hearings = hearings_of(chosen, asked.seen)
     reference = None
     if asked.reference is not None:
         reference = {
@@ -319,8 +369,9 @@ def _apart(path: Path, out: Path) -> None:
         raise InputError("--out", found=str(out), expected="a folder outside the one that is scored")
 
 
-def _mark_failed(run: Run, entry: Entry, error: str) -> None:
-    folder = run.folder(entry.set, entry.id)
+def _mark_failed(run: Run, task: ListenTask, error: str) -> None:
+    entry = task.entry
+    folder = task.folder
     item: dict[str, Any] = {}
     try:
         item = read_json(folder / "item.json")

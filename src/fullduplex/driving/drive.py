@@ -19,7 +19,7 @@ from fullduplex.driving.clock import clock_of
 from fullduplex.driving.cues import AUDIBLE, Ear
 from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
-from fullduplex.driving.playout import Chunk, Flush, Player, playout, sample_at
+from fullduplex.driving.playout import Chunk, Flush, Player, Samples, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
 from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
 from fullduplex.errors import ConversationError, printable
@@ -49,13 +49,15 @@ async def drive(
     frame: int = ms(20),
     priming: int = 0,
     echo: EchoPath | None = None,
+    bed: Samples | None = None,
 ) -> Talk:
     """Return the talk that ``system`` holds with ``user``, or with one who says the turns one after another.
 
     ``length`` and ``frame`` are in microseconds. Without ``hang_up`` the talk lasts ``length``; with it,
     ``length`` is the most it may last. A turn begins at the moment it is due, or once the turn before it
-    has ended. ``priming`` is the player's, see :func:`playout`; ``echo`` puts what the user hears into what
-    the user sends. Waiting goes through the running event loop, whose clock the talk keeps.
+    has ended. ``priming`` is the player's, see :func:`playout`. ``echo`` puts what the user hears into what
+    the user sends, and ``bed`` (float32 at ``rate_in``, from t = 0) what is around the user. Waiting goes
+    through the running event loop, whose clock the talk keeps.
 
     Raises :class:`BrokenTalk`, with what was kept, where the system fails, stalls, floods, sends what
     is no audio, or closes before its time.
@@ -74,7 +76,7 @@ async def drive(
     try:
         async with asyncio.timeout(READY_WITHIN / SECOND) as limit, system.connect(prompt) as link:
             limit.reschedule(None)
-            talking = _Talking(system, player, length, frame, priming, hang_up, echo, prompt, asked)
+            talking = _Talking(system, player, length, frame, priming, hang_up, echo, bed, prompt, asked)
             await talking.hold(link)
             talk = talking.kept(link)
             limit.reschedule(loop.time() + TAKES_WITHIN / SECOND)
@@ -102,6 +104,7 @@ class _Talking:
         priming: int,
         hang_up: HangUp | None,
         echo: EchoPath | None,
+        bed: Samples | None,
         prompt: str,
         asked: float,
     ) -> None:
@@ -112,7 +115,9 @@ class _Talking:
         self.began = self.clock()
         self.handshake = round((self.began - asked) * SECOND)
         self.user = np.zeros(length * self.traits.rate_in // SECOND, np.float32)
-        self.sent = self.user if echo is None else np.zeros_like(self.user)
+        self.bed = bed
+        self.plain = echo is None and bed is None
+        self.sent = self.user if self.plain else np.zeros_like(self.user)
         self.player = Player(self.traits.rate_out, priming)
         self.ear = Ear(rate=self.traits.rate_out, pending=self.pending, sound=self.sound)
         self.received: list[Chunk | Flush] = []
@@ -261,10 +266,16 @@ class _Talking:
                 self.hush(end)
             else:
                 self.say(act, start)
-        if self.echo is not None:
-            self.echo.take(heard)
+        if not self.plain:
             span = slice(start * rate // SECOND, min(len(self.user), end * rate // SECOND))
-            self.sent[span] = self.user[span] + self.echo.between(span.start, span.stop)
+            around = self.user[span].copy()
+            if self.bed is not None:
+                part = self.bed[span]
+                around[: len(part)] += part
+            if self.echo is not None:
+                self.echo.take(heard)
+                around += self.echo.between(span.start, span.stop)
+            self.sent[span] = np.clip(around, -1, 1)
 
     def say(self, act: Speak, start: int) -> None:
         rate = self.traits.rate_in
@@ -299,7 +310,7 @@ class _Talking:
         user = np.pad(self.user[:ends], (0, max(0, ends - len(self.user))))
         return Talk(
             user=user,
-            sent=user if self.echo is None else np.pad(self.sent[:ends], (0, max(0, ends - len(self.sent)))),
+            sent=user if self.plain else np.pad(self.sent[:ends], (0, max(0, ends - len(self.sent)))),
             user_rate=rate,
             received=received,
             system=played.samples,

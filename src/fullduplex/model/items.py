@@ -9,6 +9,10 @@ from typing import Any
 from fullduplex.model.spans import Span
 
 
+#: The kinds of events that a cue of the user's can be.
+KINDS = ("pause", "turn_end", "interruption", "overlap")
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something on the user's side that calls for behaviour: a pause, a turn's end, an interruption.

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+
+#: A comma that is followed by an even number of double quotes stands outside of any.
+_BETWEEN = re.compile(r""",(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)""")
 
 
 def digest(value: object) -> str:
@@ -33,10 +38,13 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str) -> Spec:
-        """Read ``NAME`` or ``NAME:key=value,key=value``; values are JSON where they can be, else text."""
+        """Read ``NAME`` or ``NAME:key=value,key=value``; values are JSON where they can be, else text.
+
+        A comma inside double quotes belongs to the value.
+        """
         name, _, rest = text.partition(":")
         options: dict[str, Any] = {}
-        for pair in filter(None, rest.split(",")):
+        for pair in filter(None, _BETWEEN.split(rest)):
             key, equals, value = pair.partition("=")
             if not equals or not key:
                 raise ValueError(f"{text!r} is not NAME or NAME:key=value,key=value")

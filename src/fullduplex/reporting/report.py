@@ -248,7 +248,8 @@ def sound(task: SoundTask) -> dict[str, Any]:
 
 def sound_path(run: Run, folder: Path) -> Path:
     """Return where the stereo file of an item folder lies in its run."""
-    return run.path / "audio" / folder.parent.name / f"{folder.name}.flac"
+    repeat = folder.parent.parent.name.removeprefix("trials")
+    return run.path / f"audio{repeat}" / folder.parent.name / f"{folder.name}.flac"
 
 
 def write_html(

@@ -25,7 +25,7 @@ from fullduplex.model.speech import Token
 from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, place
-from fullduplex.runs.run import Run
+from fullduplex.runs.run import Run, again
 
 _TRACKS = (("user", "input"), ("system", "output"))
 
@@ -35,7 +35,7 @@ class ListenTask:
     """One item to lay out and hear; small and picklable, so that any engine can carry it.
 
     ``recogniser`` is None where no words are to be recognised; ``cache`` holds weights
-    and what was heard before.
+    and what was heard before. ``repeat``: the how-manieth time the item was driven, from 1.
     """
 
     run: str
@@ -46,6 +46,13 @@ class ListenTask:
     recogniser: Spec | None
     language: str
     cache: str
+    repeat: int = 1
+
+    @property
+    def folder(self) -> Path:
+        """Return the item's folder in the run."""
+        name = self.entry.id if self.repeat == 1 else self.entry.id.removesuffix(again(self.repeat))
+        return Run(Path(self.run), {}).folder(self.entry.set, name, self.repeat)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ def listen(task: ListenTask) -> Heard:
     What the folder or the cache has for this very content and spec is not made again.
     A file that cannot be heard fails the item: the sentence is kept in item.json.
     """
-    folder = Run(Path(task.run), {}).folder(task.entry.set, task.entry.id)
+    folder = task.folder
     item = place(task.entry, folder, task.system, infer=task.infer)
     did: list[str] = []
     try:

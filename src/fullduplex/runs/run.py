@@ -15,6 +15,8 @@ from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError, RunError
 
 SCHEMA = 1
+#: What a run that goes on has to have in common with the one that began.
+_ASKED = ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed", "driven")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Run:
         about = {"schema": SCHEMA, "fullduplex": __version__, **asked}
         if (path / "run.json").is_file():
             there = cls.open(path)
-            for key in ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed"):
+            for key in _ASKED:
                 if key == "benchmark" and _compared(key, there.about) != _compared(key, about):
                     raise RunError(
                         f"{path}: was scored as {_named(there.about[key])}, and now {_named(about[key])} is asked; "
@@ -85,19 +87,31 @@ class Run:
         """Return the name of the system that was heard."""
         return str(self.about.get("system") or self.path.name)
 
-    def folder(self, set_name: str, item: str) -> Path:
-        """Return the folder of an item; the name on disk stands for ``item`` whatever is in it."""
-        return self.path / "trials" / as_file_name(set_name) / as_file_name(item)
+    def folder(self, set_name: str, item: str, repeat: int = 1) -> Path:
+        """Return the folder of an item; the name on disk stands for ``item`` whatever is in it.
+
+        ``repeat`` counts from 1: the second time an item was driven lies in ``trials-2``.
+        """
+        trials = "trials" if repeat == 1 else f"trials-{repeat}"
+        return self.path / trials / as_file_name(set_name) / as_file_name(item)
 
     def items(self) -> Iterator[Path]:
-        """Yield the item folders that hold an item.json, in a natural order."""
-        trials = self.path / "trials"
-        if not trials.is_dir():
-            return
+        """Yield the item folders that hold an item.json, in a natural order, repeats after one another."""
+        repeats = sorted(self.path.glob("trials-*"), key=lambda p: natural(p.name))
+        for trials in (self.path / "trials", *repeats):
+            if trials.is_dir():
+                yield from self._items(trials)
+
+    def _items(self, trials: Path) -> Iterator[Path]:
         for group in sorted(p for p in trials.iterdir() if p.is_dir()):
             for folder in sorted((p for p in group.iterdir() if p.is_dir()), key=lambda p: natural(p.name)):
                 if (folder / "item.json").is_file():
                     yield folder
+
+
+def again(repeat: int) -> str:
+    """Return what is put after an item's id when it was driven for the second time, or a later one."""
+    return "" if repeat == 1 else f" (repeat {repeat})"
 
 
 def _named(benchmark: Mapping[str, Any]) -> str:

@@ -680,3 +680,7 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
         flips = sum(len(d.changes) for d in published.comparison.differences)
         click.echo(f"{flips} verdicts and latencies differ between systems: {out / 'runs' / 'compare.md'}")
     return status
+
+
+# Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import talks as _talks  # noqa: E402, F401

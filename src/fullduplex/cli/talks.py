@@ -1,0 +1,116 @@
+"""The commands that drive systems: run, and what goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import (
+    _PATH,
+    _asked,
+    _Bar,
+    _benchmarks,
+    _cache,
+    _engine,
+    _family,
+    _finish,
+    _first,
+    _gates,
+    _json,
+    _layout_options,
+    _listening_options,
+    _options,
+    _shown_json,
+    main,
+)
+
+_CLOCKS = ("wall", "virtual", "step-honest", "step-algorithmic")
+
+
+@main.command()
+@click.argument("benchmark", shell_complete=_benchmarks, metavar="BENCH[@VARIANT]")
+@click.option("--system", "driven", required=True, shell_complete=_family("systems"), metavar="SPEC",
+              help="What is driven: NAME or NAME:option=value,…")  # fmt: skip
+@click.option("--data", type=_PATH, required=True, metavar="DIR", help="The benchmark's items.")
+@click.option("--out", type=_PATH, help="The run to write or to go on with. Default: ./BENCH-SYSTEM.run")
+@click.option("--name", default="", help="The system's name in tables. Default: that of --system.")
+@click.option("--clock", type=click.Choice(_CLOCKS), help="What time is. Default: the system's own.")
+@click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True,
+              help="How often each item is driven; the item is the cluster.")  # fmt: skip
+@click.option("--retries", type=click.IntRange(0, 100), default=2, show_default=True,
+              help="How often a talk that failed is held again.")  # fmt: skip
+@click.option("--sessions", type=click.IntRange(1, 4096), default=1, show_default=True,
+              help="Talks that go on at once on the wall clock.")  # fmt: skip
+@click.option("--priming", type=click.FloatRange(0, 10), default=0.0, show_default=True, metavar="SECONDS",
+              help="How long the listener's player holds the first audio against jitter.")  # fmt: skip
+@click.option("--price", type=click.FloatRange(0), metavar="AMOUNT", help="What a minute of talk costs.")
+@click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing.")
+@_options(_layout_options)
+@_options(_listening_options)
+@click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions (JSD needs it).")
+@click.option("--seed", default=0, show_default=True, help="Seed of effects and of every resampling.")
+@_engine
+@click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds, e.g. 'latency.p90 > 1'.")
+@click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML.")
+@click.option("--page/--no-page", default=True, help="Write report.html, which plays every item.")
+@click.option("--single-file", type=click.IntRange(min=0), metavar="N", help="Embed the sound of the first N items.")
+@_json
+def run(benchmark: str, **given: Any) -> int:
+    """Drive BENCH's items through a system, then hear, measure and report: all in one go.
+
+    The same command goes on where it was stopped; what is recorded is never held again.
+    """
+    from fullduplex.conversations import Driving, converse
+    from fullduplex.model.spans import seconds
+    from fullduplex.publish import publish
+    from fullduplex.systems.build import named
+
+    gates = _gates(given["gates"])
+    spec = named(given["driven"])
+    driving = Driving(
+        spec,
+        given["clock"] or "",
+        given["repeats"],
+        given["retries"],
+        given["sessions"],
+        priming=seconds(given["priming"]),
+        price=given["price"],
+    )
+    asked = _asked({**given, "benchmark": benchmark, "system": given["name"]})
+    out = given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
+    if given["dry_run"]:
+        return _tell_plan(asked, driving, out, given)
+    bar = _Bar()
+    try:
+        scored = [converse(given["data"], out, asked, driving, cache=_cache(), engine=given["engine"], progress=bar)]
+        embed = _first(given["single_file"])
+        published = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
+    finally:
+        bar.close()
+    return _finish(scored, published.tables, out, gates, given)
+
+
+def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) -> int:
+    from fullduplex.conversations import planned
+
+    found = planned(given["data"], asked, driving, out, cache=_cache())
+    if given["as_json"]:
+        _shown_json(
+            {"talks": found.talks, "already_held": found.already, "seconds_of_talk": found.seconds_of_talk,
+             "seconds": found.seconds, "price": found.price}
+        )  # fmt: skip
+        return 0
+    click.echo(
+        f"{found.talks} talks, {found.already} of them held already; at most {found.seconds_of_talk:.0f} s of talk"
+    )
+    if found.seconds is not None:
+        click.echo(
+            f"on the wall clock about {found.seconds:.0f} s, {driving.sessions} at a time; listening comes after"
+        )
+    else:
+        click.echo("not on the wall clock: as fast as this machine computes")
+    click.echo(f"cost: {'not stated; give --price for a minute' if found.price is None else f'{found.price:.2f}'}")
+    return 0

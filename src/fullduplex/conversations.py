@@ -1,0 +1,226 @@
+"""A benchmark's items are driven through a system, and what came of it is heard, measured and reported.
+
+The stages of :mod:`fullduplex.stages` with one before them: the talks are held. A talk that is
+recorded is never held again; a run that was interrupted goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fullduplex import benchmarks
+from fullduplex.data import audio
+from fullduplex.data.dataset import Entry, Voice, open_dataset
+from fullduplex.driving.clock import CLOCKS
+from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.errors import InputError, RunError
+from fullduplex.model.spans import in_seconds, ms
+from fullduplex.model.spec import Spec
+from fullduplex.runs.drive import DriveTask, Held, driven, hold, hold_together
+from fullduplex.runs.run import Run, again
+from fullduplex.runs.stimulus import stimulus
+from fullduplex.stages import Asked, Plan, Progress, Scored, about, engine_for, heard_and_measured, settled
+from fullduplex.systems.build import build
+
+#: Take the words that the system reports of itself, and recognise nothing.
+REPORTED = "reported"
+
+
+@dataclass(frozen=True, slots=True)
+class Driving:
+    """How the talks are held.
+
+    ``clock`` "" is the system's own. ``repeats``: how often each item is driven, since systems are stochastic.
+    ``retries``: how often a talk that failed is held again. ``sessions``: how many talks go on at once on the
+    wall clock. ``frame`` and ``priming`` in microseconds. ``price`` is what a minute of talk costs.
+    """
+
+    system: Spec
+    clock: str = ""
+    repeats: int = 1
+    retries: int = 2
+    sessions: int = 1
+    frame: int = ms(20)
+    priming: int = 0
+    price: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what a run that goes on must have in common with this; not how fast it goes."""
+        return {
+            "system": self.system.to_json(),
+            "clock": self.clock,
+            "repeats": self.repeats,
+            "frame": in_seconds(self.frame),
+            "priming": in_seconds(self.priming),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would take: talks, seconds of talk at most, seconds by the clock on the wall, and money or None."""
+
+    talks: int
+    already: int
+    seconds_of_talk: float
+    seconds: float | None
+    price: float | None
+
+
+def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
+    """Return what :func:`converse` would do, doing nothing; raises what it would raise before its first talk."""
+    _, entries = _opened(path, asked)
+    clock = _clock(driving, entries, cache)
+    tasks = list(_tasks(out, entries, asked, driving, cache))
+    held = sum(1 for task in tasks if _is_there(out, task))
+    lengths = sum(_at_most(entry) for entry in entries) * driving.repeats
+    left = lengths * (len(tasks) - held) / max(1, len(tasks))
+    price = None if driving.price is None else driving.price * left / 60
+    return Estimate(len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price)
+
+
+def converse(
+    path: Path,
+    out: Path,
+    asked: Asked,
+    driving: Driving,
+    *,
+    cache: Path,
+    engine: str = "",
+    progress: Progress | None = None,
+) -> Scored:
+    """Drive every item at ``path`` through the system, into the run ``out``, then hear and measure it.
+
+    What the run holds is kept; a talk that failed is held again by the same call. Raises
+    :class:`FullDuplexError` in one sentence where it cannot start.
+    """
+    chosen, entries = _opened(path, asked)
+    clock = _clock(driving, entries, cache)
+    _apart(path, out)
+    # Every talk will have a recording of the system; whether there are words is told by what is asked.
+    reported = asked.recogniser == REPORTED
+    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
+    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
+    name = asked.system or driving.system.name
+    told = about(chosen, path, entries, replace(heard, recogniser=asked.recogniser), name)
+    run = Run.begin(out, told | {"driven": driving.to_json() | {"clock": clock}})
+    tasks = list(_tasks(out, entries, asked, driving, cache))
+    failed = _drive(tasks, clock, driving, engine, progress)
+    repeats = [task.repeat for task in tasks]
+    named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
+    keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
+    fell = {keys[id(task)]: why for task, why in failed}
+    return heard_and_measured(
+        run, named, plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
+    )
+
+
+def _opened(path: Path, asked: Asked) -> tuple[Sequence[Any], list[Entry]]:
+    chosen = benchmarks.find(asked.benchmark)
+    data = open_dataset(path, task=asked.task, channels=asked.channels, offset=asked.offset, layout=asked.layout)
+    # A folder that holds several systems' outputs has the same items under each.
+    once = {entry.key: entry for entry in reversed(data.entries)}
+    tasks = {scenario.task for benchmark in chosen for scenario in benchmark.scenarios}
+    entries = [entry for entry in reversed(once.values()) if entry.task in tasks]
+    if not entries:
+        raise InputError(path, found=f"no item of {chosen[0].name}", expected="a folder of its items")
+    return chosen, entries
+
+
+def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:
+    """Return the clock of the talks; raises where the system cannot keep the one that is asked for."""
+    if driving.clock and driving.clock not in CLOCKS:
+        raise InputError("--clock", found=driving.clock, expected=" or ".join(CLOCKS))
+    system = build(driving.system, cache, {"id": entries[0].id, "set": entries[0].set})
+    allowed = system.traits.clocks
+    if driving.clock and driving.clock not in allowed:
+        raise InputError("--clock", found=driving.clock, expected=f"{' or '.join(allowed)} for {driving.system.name}")
+    if driving.sessions > 1 and system.traits.exclusive:
+        raise InputError("--sessions", found=driving.sessions, expected=f"1: {driving.system.name} holds one at a time")
+    return driving.clock or allowed[0]
+
+
+def _tasks(out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path) -> Iterator[DriveTask]:
+    for repeat in range(1, driving.repeats + 1):
+        for entry in entries:
+            yield DriveTask(
+                str(out), entry, driving.system, driving.clock, repeat, driving.retries,
+                driving.frame, driving.priming, asked.seed, str(cache),
+            )  # fmt: skip
+
+
+def _drive(
+    tasks: list[DriveTask], clock: str, driving: Driving, engine: str, progress: Progress | None
+) -> list[tuple[DriveTask, str]]:
+    """Hold every talk; return those that failed, with a sentence each."""
+    failed = []
+    for done, (task, held) in enumerate(_held(tasks, clock, driving, engine), 1):
+        if progress is not None:
+            progress("talks", done, len(tasks))
+        why = held if isinstance(held, str) else held.failed
+        if why:
+            failed.append((task, why))
+    return failed
+
+
+def _held(tasks: list[DriveTask], clock: str, driving: Driving, engine: str) -> Iterator[tuple[DriveTask, Held | str]]:
+    if clock == "wall":
+        yield from _side_by_side(tasks, driving.sessions, engine)
+        return
+    # Measured times are truthful only when nothing else runs.
+    place = engine or ("here" if clock == "step-honest" else engine_for(len(tasks)))
+    with open_engine(place) as opened:
+        for outcome in each(opened, hold, tasks):
+            yield outcome.task, outcome.result if outcome.error is None else outcome.error
+
+
+def _side_by_side(tasks: list[DriveTask], sessions: int, engine: str) -> Iterator[tuple[DriveTask, Held | str]]:
+    """Hold ``sessions`` talks at once, on as many processes as there are cores."""
+    if sessions == 1:
+        for task in tasks:
+            (held,) = hold_together([task])
+            yield task, held
+        return
+    processes = min(usable_cores(), sessions)
+    size = -(-sessions // processes)
+    waves = [tasks[first : first + size] for first in range(0, len(tasks), size)]
+    with open_engine(engine or f"processes:{processes}") as opened:
+        for outcome in each(opened, hold_together, waves):
+            results = [outcome.error] * len(outcome.task) if outcome.error is not None else outcome.result
+            yield from zip(outcome.task, results, strict=True)
+
+
+def _with_output(entry: Entry, reported: bool) -> Entry:
+    files = {name: path for name, path in entry.files.items() if name not in ("output.json", "words.json")}
+    if reported:
+        files["words.json"] = Path("words.json")
+    return replace(entry, files=files, system_voice=Voice(Path("output.wav")), user_voice=Voice(Path("input.wav")))
+
+
+def _named(entry: Entry, repeat: int, driving: Driving) -> Entry:
+    """Return a repeat under a name of its own; the item is the cluster of its repeats."""
+    if driving.repeats == 1:
+        return entry
+    return replace(entry, id=entry.id + again(repeat), group=entry.group or entry.id)
+
+
+def _at_most(entry: Entry) -> float:
+    asked = stimulus(entry)
+    return in_seconds(asked.cap) if asked.cap is not None else in_seconds(audio.probe(asked.cues[0].audio).duration)
+
+
+def _is_there(out: Path, task: DriveTask) -> bool:
+    return (Run(out, {}).folder(task.entry.set, task.entry.id, task.repeat) / "talk.json").is_file()
+
+
+def _apart(path: Path, out: Path) -> None:
+    source, target = path.resolve(), out.resolve()
+    if target == source or source in target.parents:
+        raise InputError("--out", found=str(out), expected="a folder outside the one that holds the items")
+    if target in source.parents:
+        raise RunError(f"{out}: holds the items themselves; give another --out")
+
+
+__all__ = ["Driving", "Estimate", "Plan", "converse", "planned"]

@@ -1,0 +1,377 @@
+"""Holding one item's talk, and keeping it: both voices, every arrival, how it ended, and each attempt."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullduplex.data import audio
+from fullduplex.data.dataset import Entry, Voice
+from fullduplex.data.fdb_folder import transcript
+from fullduplex.data.files import read_json, write_json
+from fullduplex.driving import keep
+from fullduplex.driving.clock import Clock, run_on
+from fullduplex.driving.drive import drive
+from fullduplex.driving.echo import EchoPath
+from fullduplex.driving.heard import words_heard
+from fullduplex.driving.link import Note, System
+from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
+from fullduplex.driving.talk import BrokenTalk, Talk
+from fullduplex.driving.user import Turn, User
+from fullduplex.errors import ConversationError, FullDuplexError, InputError
+from fullduplex.model.items import Event
+from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
+from fullduplex.model.spec import Spec, digest
+from fullduplex.model.speech import Token
+from fullduplex.once import once_per_process
+from fullduplex.providers.weights import sha256
+from fullduplex.runs.run import Run
+from fullduplex.runs.stimulus import Stimulus, stimulus
+from fullduplex.systems.build import build
+
+SCHEMA = 1
+#: What a finished talk leaves last, so that its presence says that the rest is whole.
+DONE = keep.ABOUT
+LATENESS, REPORTED, REPORTED_OUTPUT = "lateness.json", "reported.json", "reported_output.json"
+#: The folder of what earlier attempts left.
+ATTEMPTS = "attempts"
+
+
+@dataclass(frozen=True, slots=True)
+class DriveTask:
+    """One talk to hold; small and picklable.
+
+    ``system`` is a spec, ``clock`` "" for the system's own. ``repeat`` counts from 1. ``retries``: how often a
+    talk that failed is held again. ``frame`` and ``priming`` are in microseconds. ``cache`` holds weights.
+    """
+
+    run: str
+    entry: Entry
+    system: Spec
+    clock: str = ""
+    repeat: int = 1
+    retries: int = 2
+    frame: int = ms(20)
+    priming: int = 0
+    seed: int = 0
+    cache: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What became of a talk: its folder, how many attempts it took, why it failed if it did; ``kept``: it was there."""
+
+    folder: str
+    attempts: int = 1
+    failed: str = ""
+    kept: bool = False
+    late: bool = False
+
+
+def hold(task: DriveTask) -> Held:
+    """Hold the task's talk, unless the run has it already, and keep it.
+
+    A talk that fails is held again up to ``retries`` times; every attempt is kept, the last one in the
+    item's folder and those before it in ``attempts/N``. Raises :class:`FullDuplexError` where it cannot be
+    held at all: no such system, an item without a user's voice.
+    """
+    job = _prepared(task)
+    return job.there() or run_on(job.clock, job.hold())
+
+
+def hold_together(tasks: Sequence[DriveTask]) -> list[Held | str]:
+    """Hold the tasks' talks at the same time on the wall clock; of one that cannot be held, the sentence."""
+    import gc
+
+    async def all_of_them() -> list[Held | str]:
+        return await asyncio.gather(*(one(task) for task in tasks))
+
+    async def one(task: DriveTask) -> Held | str:
+        try:
+            job = _prepared(task)
+            return job.there() or await job.hold()
+        except FullDuplexError as error:
+            return str(error)
+
+    # A collection of garbage in the middle of hundreds of frames would make them late.
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        return asyncio.run(all_of_them())
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -> Entry:
+    """Return ``entry`` with what the run's talk recorded in place of what it had.
+
+    ``reported``: with the words that the system reported of itself. Events are where the user's turns really fell.
+    """
+    folder = run.folder(entry.set, entry.id, repeat)
+    files = {
+        name: path for name, path in entry.files.items() if name not in ("output.json", "words.json", "rating.json")
+    }
+    if reported and (folder / REPORTED).is_file():
+        files |= {"words.json": folder / REPORTED, "output.json": folder / REPORTED_OUTPUT}
+    return replace(
+        entry,
+        user_voice=Voice(folder / "input.wav"),
+        system_voice=Voice(folder / "output.wav"),
+        files=files,
+        offset=0,
+        missing=(),
+        events=entry.events or _events(folder),
+    )
+
+
+def _events(folder: Path) -> tuple[Event, ...]:
+    path = folder / DONE
+    return _events_in(read_json(path)) if path.is_file() else ()
+
+
+def _events_in(told: Mapping[str, Any]) -> tuple[Event, ...]:
+    return tuple(
+        Event(turn["event"], Span(*map(seconds, turn["timestamp"])), turn["text"])
+        for turn in told.get("turns", ())
+        if turn.get("event") and turn["timestamp"]
+    )
+
+
+class _Job:
+    """One talk, prepared."""
+
+    def __init__(self, task: DriveTask, system: System, asked: Stimulus, clock: Clock) -> None:
+        self.task, self.system, self.asked, self.clock = task, system, asked, clock
+        self.folder = Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat)
+        self.digest = digest(
+            {
+                "system": system.spec.to_json(),
+                "clock": clock,
+                "repeat": task.repeat,
+                "seed": task.seed,
+                "frame": in_seconds(task.frame),
+                "priming": in_seconds(task.priming),
+                "stimulus": _content(asked),
+            }
+        )
+
+    def there(self) -> Held | None:
+        """Return the talk that an earlier run held for this very task, if it was whole."""
+        try:
+            told = read_json(self.folder / DONE)
+        except InputError:
+            return None
+        if told.get("digest") != self.digest or told.get("failed"):
+            return None
+        return Held(str(self.folder), len(told["attempts"]), kept=True, late=told["pacing"]["late"])
+
+    async def hold(self) -> Held:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        attempts: list[dict[str, Any]] = []
+        while True:
+            number = len(attempts) + 1
+            failed, talk = "", None
+            try:
+                talk = await self.talk(number)
+            except BrokenTalk as error:
+                failed, talk = str(error), error.talk
+            except ConversationError as error:
+                failed = str(error)
+            told: dict[str, Any] = {"attempt": number}
+            if failed:
+                told["failed"] = failed
+            attempts.append(told)
+            last = not failed or number > self.task.retries
+            self.keep(self.folder if last else self.folder / ATTEMPTS / str(number), talk, attempts, failed)
+            if last:
+                return Held(str(self.folder), number, failed, late=bool(talk and talk.pacing.late))
+            # A server that has just failed is not asked again at once.
+            await asyncio.sleep(min(10.0, 0.5 * 2 ** (number - 1)))
+
+    async def talk(self, attempt: int) -> Talk:
+        asked, task, traits = self.asked, self.task, self.system.traits
+        effects = _Effects(asked, task.seed, traits.rate_in)
+        turns = [effects.on(Turn(_user(cue, traits.rate_in), cue.due, cue.id, cue.text), cue) for cue in asked.cues]
+        person: User | list[Turn] = effects.on_all(turns)
+        length = asked.cap
+        if length is None:
+            length = max(1, len(turns[0].samples) * SECOND // traits.rate_in)
+        return await drive(
+            self.system,
+            person,
+            length=length,
+            hang_up=asked.hang_up,
+            prompt=asked.prompt,
+            frame=task.frame,
+            priming=task.priming,
+            echo=effects.echo(traits.rate_out),
+        )
+
+    def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str) -> None:
+        """Write what is known of an attempt; ``talk.json`` last."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / DONE).unlink(missing_ok=True)
+        told: dict[str, Any] = {"schema": SCHEMA}
+        if talk is not None:
+            told = keep.about(talk)
+            audio.write(folder / "input.wav", talk.user, talk.user_rate)
+            if talk.sent is not talk.user:
+                audio.write(folder / "sent.flac", talk.sent, talk.user_rate)
+            audio.write(folder / "output.wav", talk.system, talk.rate)
+            keep.write_received(folder, talk)
+            write_json(folder / LATENESS, told["pacing"].pop("lateness"))
+            told["stages"] = [dict(note.data) for note in talk.notes if isinstance(note, Note) and note.kind == "stage"]
+            told["clocks"] = _clocks(talk, self.system.traits.source == "session")
+            for turn, cue in zip(told["turns"], self.asked.cues, strict=False):
+                turn["event"] = cue.event
+            self.report(folder, talk, _events_in(told))
+        told |= {
+            "system": self.system.spec.to_json(),
+            "timing": self.system.traits.timing,
+            "protocol": self.asked.protocol,
+            "whole_turns": self.system.traits.offline,
+            "effects": list(self.asked.effects),
+            "seed": self.task.seed,
+            "repeat": self.task.repeat,
+            "attempts": list(attempts),
+            "failed": failed,
+            "digest": self.digest,
+        }
+        write_json(folder / DONE, told)
+
+    def report(self, folder: Path, talk: Talk, events: Sequence[Event]) -> None:
+        """Write the words that the system reported of itself, where it says when each sounded."""
+        words = words_heard(talk.placed, talk.notes, talk.rate, length=talk.duration)
+        if not words:
+            for name in (REPORTED, REPORTED_OUTPUT):
+                (folder / name).unlink(missing_ok=True)
+            return
+        rows = [[word.text, in_seconds(word.span.start), in_seconds(word.span.end), None] for word in words]
+        tracks = {"output": {"from": f"reported by {self.system.spec.name}", "words": rows}}
+        write_json(folder / REPORTED, {"schema": 1, "spec": None, "digest": digest(tracks), "tracks": tracks})
+        # The released scripts see only what follows an interruption.
+        ends = [event.span.end for event in events if event.kind == "interruption"]
+        given = self.task.entry.files.get("interrupt.json")
+        if not ends and given is not None:
+            ends = [seconds(read_json(given)[0]["timestamp"][1])]
+        after = ends[0] if ends else 0
+        tokens = tuple(
+            Token(w.text, in_seconds(w.span.start), in_seconds(w.span.end)) for w in words if w.span.start >= after
+        )
+        write_json(folder / REPORTED_OUTPUT, transcript(tokens))
+
+
+def _prepared(task: DriveTask) -> _Job:
+    entry = task.entry
+    names = (("id", entry.id), ("set", entry.set))
+    system = _system(task.system, task.cache, names if "{" in str(task.system) else ())
+    allowed = system.traits.clocks
+    clock = next((known for known in allowed if known == (task.clock or allowed[0])), None)
+    if clock is None:
+        raise InputError("--clock", found=task.clock, expected=f"{' or '.join(allowed)} for {task.system.name}")
+    return _Job(task, system, stimulus(entry), clock)
+
+
+@once_per_process
+def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -> System:
+    return build(spec, Path(cache_folder), dict(names))
+
+
+def _user(cue: Any, rate: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    samples, own = audio.read(cue.audio, cue.channel)
+    # Once and whole: chunk by chunk it would click and drift.
+    return audio.resample(samples, own, rate)
+
+
+class _Effects:
+    """The item's effects: those of a cue, those of all that is said, and the live echo."""
+
+    def __init__(self, asked: Stimulus, seed: int, rate: int) -> None:
+        self.asked, self.seed, self.rate = asked, seed, rate
+
+    def on(self, turn: Turn, cue: Any) -> Turn:
+        return replace(turn, samples=self._applied(cue.effects, turn.samples, cue.audio))
+
+    def on_all(self, turns: list[Turn]) -> list[Turn]:
+        if not self.asked.effects or not turns:
+            return turns
+        place = self.asked.cues[0].audio
+        return [replace(turn, samples=self._applied(self.asked.effects, turn.samples, place)) for turn in turns]
+
+    def echo(self, rate_out: int) -> EchoPath | None:
+        if not self.asked.effects:
+            return None
+        from fullduplex.making.effects import effect_from_json, split
+
+        path = self.asked.cues[0].audio if self.asked.cues else Path("cues.json")
+        _, live = split([effect_from_json(e, path, "effects") for e in self.asked.effects])
+        if not live:
+            return None
+        echo = live[0]
+        return EchoPath(echo.impulse(rate_out), echo.delay, rate_out, self.rate)
+
+    def _applied(self, effects: Sequence[Mapping[str, Any]], samples: Any, place: Path) -> Any:
+        if not effects:
+            return samples
+        from fullduplex.making.effects import apply_effects, effect_from_json, split
+
+        told, _ = split([effect_from_json(e, place, "effects") for e in effects])
+        return apply_effects(told, samples, self.rate, seed=self.seed, load=lambda name: self._load(place, name))
+
+    def _load(self, place: Path, name: str) -> Any:
+        from fullduplex.runs.stimulus import inside
+
+        samples, own = audio.read(inside(place, name, "effects"))
+        return audio.resample(samples, own, self.rate)
+
+
+def _clocks(talk: Talk, source: bool) -> dict[str, Any]:
+    """Return for how many seconds each other clock places the audio differently, and the source clock's line."""
+    told: dict[str, Any] = {}
+    for clock in ("arrival", "source") if source else ("arrival",):
+        other = placed_by(clock, talk.received, talk.rate, len(talk.system))
+        told[clock] = round(seconds_apart(talk.system, other, talk.rate), 6)
+    fit = fit_source(source_points(talk.received)) if source else None
+    if fit is not None:
+        worst = max(map(abs, fit.residuals))
+        told["source_fit"] = {
+            "slope": round(fit.slope, 9),
+            "offset": round(fit.offset / SECOND, 6),
+            "worst_residual": round(worst / SECOND, 6),
+        }
+    return told
+
+
+def _content(asked: Stimulus) -> Any:
+    return {
+        "cues": [
+            {"audio": _hashed(str(c.audio), c.audio.stat().st_mtime_ns), "channel": c.channel, "due": c.due.to_json(),
+             "text": c.text, "event": c.event, "effects": list(c.effects)}
+            for c in asked.cues
+        ],
+        "prompt": asked.prompt,
+        "effects": list(asked.effects),
+        "hang_up": None if asked.hang_up is None else asked.hang_up.to_json(),
+        "cap": asked.cap,
+        "branches": None if asked.branches is None else sha256(asked.branches),
+        "simulated": asked.simulated,
+    }  # fmt: skip
+
+
+@cache
+def _hashed(path: str, changed: int) -> str:
+    return sha256(Path(path))
+
+
+def forget_attempts(folder: Path) -> None:
+    """Remove what failed attempts left in an item's folder."""
+    shutil.rmtree(folder / ATTEMPTS, ignore_errors=True)

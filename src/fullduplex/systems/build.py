@@ -1,0 +1,52 @@
+"""A spec becomes a system that can be driven."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fullduplex import plugins
+from fullduplex.driving.link import System
+from fullduplex.errors import InputError, PluginError
+from fullduplex.model.spec import Spec
+
+
+def build(spec: Spec, cache: Path, names: Mapping[str, str] | None = None) -> System:
+    """Return the system that ``spec`` names, made with its options.
+
+    ``cache`` is handed to systems that keep weights. In a text option, ``{id}`` and ``{set}`` stand for the
+    item's names in ``names``, so that a system may have a file for each item. Raises
+    :class:`PluginError` where there is no such system or it cannot be made so, naming the options there are.
+    """
+    make = plugins.find("systems", spec.name)
+    known = inspect.signature(make).parameters
+    options = {key: _filled(value, names or {}) for key, value in spec.options.items()}
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        there = ", ".join(name for name in known if name != "cache") or "none"
+        raise PluginError(f"system {spec.name!r} has no option {unknown[0]!r}; it has: {there}")
+    if "cache" in known:
+        options["cache"] = cache
+    try:
+        made: System = make(**options)
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"system {spec}: {error}") from error
+    return made
+
+
+def _filled(value: Any, names: Mapping[str, str]) -> Any:
+    if not isinstance(value, str):
+        return value
+    for key, name in names.items():
+        value = value.replace("{" + key + "}", name)
+    return value
+
+
+def named(text: str) -> Spec:
+    """Return the spec that a command line names; raises :class:`InputError` for what is none."""
+    try:
+        return Spec.parse(text)
+    except ValueError as error:
+        raise InputError("--system", found=text, expected="NAME or NAME:option=value,option=value") from error
