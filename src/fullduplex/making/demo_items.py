@@ -7,22 +7,21 @@ sample. They are made for trying things out and are no benchmark.
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullduplex.data import audio
 from fullduplex.data.files import write_json
 from fullduplex.making.demo_scripts import Lines, scripts, user_voices
+from fullduplex.making.joining import Phrase, at_rate, join, room, times
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
 from fullduplex.model.speech import Word
-from fullduplex.providers.voices import Spoken, Voice
+from fullduplex.providers.voices import Voice
 
 RATE = 16_000
 #: Before the user's first word, and after the last where the official inputs stop at once.
@@ -30,8 +29,6 @@ LEAD, TAIL = ms(500), ms(100)
 #: Official: 7 s between context and interruption, 5 s after a turn. The official 15 s after an
 #: interruption are 6 s here, to keep the demo short.
 GAP, AFTER_TURN, AFTER_INTERRUPTION = seconds(7), seconds(5), seconds(6)
-#: The room: white noise at this RMS, in dB of full scale, so that silence is not digital.
-ROOM = -70.0
 REFERENCE = "demo_backchannel_distribution.json"
 _BIN = ms(200)
 _ABOUT = """Items made for the demo of fullduplex, by synthetic voices from scripts of its own.
@@ -39,15 +36,6 @@ They have the layout of Full-Duplex-Bench v1.0 and are not its data: numbers on 
 demo_backchannel_distribution.json says where in each story a listener might nod: it was made from
 the ends of the phrases, not from people.
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase of the user where it sounds. ``words`` are None where the voice does not place them."""
-
-    text: str
-    span: Span
-    words: tuple[Word, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +77,19 @@ def backchannel_distribution(item: DemoItem) -> list[float]:
 def _make(out: Path, lines: Lines, voice: Voice, seed: int) -> DemoItem:
     folder = out / lines.dataset / lines.id
     folder.mkdir(parents=True, exist_ok=True)
-    spoken = [_at_rate(voice.speak(text)) for text in lines.phrases]
+    spoken = [at_rate(voice.speak(text), RATE) for text in lines.phrases]
     gaps = [seconds(pause) for pause in lines.pauses]
     after = TAIL
     if lines.dataset == "candor_turn_taking":
         after = AFTER_TURN
     if lines.interrupt:
-        spoken.append(_at_rate(voice.speak(lines.interrupt)))
+        spoken.append(at_rate(voice.speak(lines.interrupt), RATE))
         gaps, after = [*gaps, GAP], AFTER_INTERRUPTION
     # Official interruptions begin with the context; elsewhere a moment passes first.
     lead = 0 if lines.interrupt else LEAD
     texts = [*lines.phrases, *filter(None, [lines.interrupt])]
-    phrases, samples = _join(texts, spoken, gaps, lead, after)
-    samples = samples + _room(len(samples), seed, f"{lines.dataset}/{lines.id}")
+    phrases, samples = join(texts, spoken, gaps, lead, after, RATE)
+    samples = samples + room(len(samples), seed, f"{lines.dataset}/{lines.id}")
     item = DemoItem(lines.dataset, lines.id, folder, phrases, len(samples) * SECOND // RATE)
     audio.write(folder / "input.wav", samples, RATE)
     if lines.interrupt:
@@ -112,51 +100,18 @@ def _make(out: Path, lines: Lines, voice: Voice, seed: int) -> DemoItem:
     return item
 
 
-def _at_rate(spoken: Spoken) -> Spoken:
-    samples = audio.resample(spoken.samples, spoken.rate, RATE)
-    return Spoken(samples, RATE, spoken.words, spoken.words_from)
-
-
-def _join(
-    texts: Sequence[str], spoken: Sequence[Spoken], gaps: Sequence[int], lead: int, after: int
-) -> tuple[tuple[Phrase, ...], NDArray[np.float32]]:
-    parts, phrases, at = [_silence(lead)], list[Phrase](), len(_silence(lead))
-    for text, voice, gap in zip(texts, spoken, [*gaps, after], strict=True):
-        start = at * SECOND // RATE
-        at += len(voice.samples)
-        words = None if voice.words is None else tuple(Word(w.text, w.span.shift(start)) for w in voice.words)
-        phrases.append(Phrase(text, Span(start, at * SECOND // RATE), words))
-        parts += [voice.samples, _silence(gap)]
-        at += len(parts[-1])
-    return tuple(phrases), np.concatenate(parts)
-
-
-def _silence(time: int) -> NDArray[np.float32]:
-    return np.zeros(time * RATE // SECOND, np.float32)
-
-
-def _room(length: int, seed: int, name: str) -> NDArray[np.float32]:
-    # Each item has its own noise, whatever others there are.
-    random = np.random.default_rng([seed, zlib.crc32(name.encode())])
-    return (random.standard_normal(length) * 10 ** (ROOM / 20)).astype(np.float32)
-
-
-def _times(span: Span) -> list[float]:
-    return [in_seconds(span.start), in_seconds(span.end)]
-
-
 def _write_events(item: DemoItem, lines: Lines) -> None:
     phrases = item.phrases
     if item.dataset.endswith("pause_handling"):
         gaps = [Span(a.span.end, b.span.start) for a, b in pairwise(phrases)]
-        write_json(item.folder / "pause.json", [{"text": "[PAUSE]", "timestamp": _times(gap)} for gap in gaps])
+        write_json(item.folder / "pause.json", [{"text": "[PAUSE]", "timestamp": times(gap)} for gap in gaps])
     elif item.dataset == "candor_turn_taking":
         # The second time is the other speaker's start; there is none, so it is the turn's end too.
         end = in_seconds(phrases[-1].span.end)
         write_json(item.folder / "turn_taking.json", [{"text": "[TURN-TAKING]", "timestamp": [end, end]}])
     elif lines.interrupt:
-        times = _times(phrases[-1].span)
-        event = {"context": " ".join(lines.phrases), "interrupt": lines.interrupt, "timestamp": times}
+        at = times(phrases[-1].span)
+        event = {"context": " ".join(lines.phrases), "interrupt": lines.interrupt, "timestamp": at}
         write_json(item.folder / "interrupt.json", [event])
 
 
@@ -165,11 +120,11 @@ def _write_words(item: DemoItem, voice: Voice) -> None:
     words = [word for phrase in item.phrases for word in phrase.words or ()]
     placed = all(phrase.words for phrase in item.phrases)
     units = words if placed else [Word(phrase.text, phrase.span) for phrase in item.phrases]
-    told: list[dict[str, Any]] = [{"text": unit.text, "timestamp": _times(unit.span)} for unit in units]
+    told: list[dict[str, Any]] = [{"text": unit.text, "timestamp": times(unit.span)} for unit in units]
     write_json(item.folder / "transcription.json", [{"speaker": 0, "item": told}])
     if placed:
         write_json(item.folder / "input.json", {"text": " ".join(word.text for word in words), "chunks": told})
-    phrases = [{"text": phrase.text, "timestamp": _times(phrase.span)} for phrase in item.phrases]
+    phrases = [{"text": phrase.text, "timestamp": times(phrase.span)} for phrase in item.phrases]
     about = {
         "made_for": "demo",
         "voice": voice.spec.to_json(),
