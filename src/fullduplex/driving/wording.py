@@ -57,9 +57,24 @@ def contains(text: str, phrase: str) -> bool:
 
 def word_errors(said: Iterable[str], meant: Sequence[str]) -> int:
     """Return the fewest insertions, deletions and substitutions of units that make ``meant`` into ``said``."""
+    return _errors_of_beginnings(said, meant)[-1]
+
+
+def closest_beginning(said: Iterable[str], meant: Sequence[str]) -> tuple[int, int]:
+    """Return the fewest errors between ``said`` and a beginning of ``meant``, and the units of the longest such one.
+
+    For words that were cut off: what was not reached is no error.
+    """
+    errors = _errors_of_beginnings(said, meant)
+    least = min(errors)
+    return least, max(n for n, found in enumerate(errors) if found == least)
+
+
+def _errors_of_beginnings(said: Iterable[str], meant: Sequence[str]) -> list[int]:
+    """Return the errors of ``said`` against the first 0, 1, 2 ... units of ``meant``."""
     row = list(range(len(meant) + 1))
     for i, unit in enumerate(said, 1):
         diagonal, row[0] = row[0], i
         for j, wanted in enumerate(meant, 1):
             diagonal, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, diagonal + (unit != wanted))
-    return row[-1]
+    return row
