@@ -46,6 +46,10 @@ _SLACK = 2.5
 _TOGETHER, _REACH = 25, 3_000
 #: A block fits clearly better elsewhere when it does so by this factor.
 _CLEARLY = 1.5
+#: It is believed to lie elsewhere where the correlation there is so high: coding alone leaves less.
+_ALIKE = 0.85
+#: A stretch goes on over so many blocks that could not be read, if the known sound is there at all.
+_UNREAD, _SOUNDS_ON = 10, 0.3
 #: Two places closer than this (microseconds) are one.
 _SAME = 250
 #: Sound that follows the known one within this share of its peak was not coded on the way.
@@ -162,16 +166,37 @@ def _placed(samples: Samples, rate: int) -> list[list[Block]]:
             part = rough[first : first + _TOGETHER]
             guess = part[0].sample * _HOP * rate / _RATE
             sure = {block.number: block.confidence for block in part}
-            numbers = range(part[0].number, part[-1].number + 1)
-            for piece, begins in _pieces(samples, rate, guess, numbers):
-                blocks = [Block(begins + i * size, index, sure.get(index, 0.0)) for i, index in enumerate(piece)]
-                last = runs[-1][-1] if runs else None
-                goes_on = last is not None and last.number + 1 == piece.start
-                if last is not None and goes_on and abs(begins - last.sample - size) * SECOND <= _SAME * rate:
-                    runs[-1] += blocks
-                else:
-                    runs.append(blocks)
+            for piece, begins in _pieces(samples, rate, guess, range(part[0].number, part[-1].number + 1)):
+                run = [Block(begins + i * size, number, sure.get(number, 0.0)) for i, number in enumerate(piece)]
+                _join(runs, run, samples, rate)
     return runs
+
+
+def _join(runs: list[list[Block]], run: list[Block], samples: Samples, rate: int) -> None:
+    """Add ``run``: to the stretch that goes on in it, over blocks that could not be read, else as one of its own."""
+    size = block_size(rate)
+    for n in range(len(runs) - 1, max(-1, len(runs) - 4), -1):
+        last = runs[n][-1]
+        between = range(last.number + 1, run[0].number)
+        begins = last.sample + size
+        moved = abs(run[0].sample - begins - len(between) * size) * SECOND
+        if run[0].number <= last.number or len(between) > _UNREAD or moved > _SAME * rate:
+            continue
+        if between and _likeness(samples, rate, round(begins), between) < _SOUNDS_ON:
+            continue
+        if all(len(other) < 3 for other in runs[n + 1 :]):
+            runs[n + 1 :] = []
+            runs[n] += [Block(begins + i * size, number, 0.0) for i, number in enumerate(between)] + run
+            return
+    runs.append(run)
+
+
+def _likeness(samples: Samples, rate: int, first: int, numbers: range) -> float:
+    """Return the correlation of what sounds from ``first`` on with the known sound of the blocks, -1 to 1."""
+    known = watermark(len(numbers), rate, numbers.start).astype(np.float64)
+    heard = _between(samples, first, first + len(known)).astype(np.float64)
+    power = float((heard @ heard) * (known @ known))
+    return float(heard @ known) / power**0.5 if power else 0.0
 
 
 def _at_8k(samples: Samples, rate: int) -> Samples:
@@ -281,7 +306,10 @@ def _displaced(samples: Samples, rate: int, begins: float, index: int) -> int:
     """Return by how many samples one block fits clearly better elsewhere than where it is thought to begin."""
     fits, first = _fits(samples, rate, begins, range(index, index + 1))
     best, here = int(fits.argmax()), round(begins) - first
-    return first + best - round(begins) if fits[best] > _CLEARLY * max(fits[here], 0.0) else 0
+    if fits[best] <= _CLEARLY * max(fits[here], 0.0):
+        return 0
+    alike = _likeness(samples, rate, first + best, range(index, index + 1))
+    return first + best - round(begins) if alike >= _ALIKE else 0
 
 
 def _fits(samples: Samples, rate: int, guess: float, numbers: range) -> tuple[NDArray[np.float64], int]:

@@ -1,0 +1,362 @@
+"""The client of the loopback server: a small protocol of our own, for testing everything around it.
+
+The talk goes over one WebSocket. The client opens with a text ``{"type": "open", "prompt", "behaviour",
+"rate_in"}``; the server answers, when it is ready, ``{"type": "ready", "rate_out", "coding"}``. From then on
+
+=========  ======================================================================================
+binary     a header of 20 bytes (:data:`HEADER`): kind, flags, epoch, number, id, source time in
+           microseconds (-1: none); then the bytes of the audio. Kind 1: the system's, in the
+           announced coding; flag 1 marks the last of an utterance. Kind 2: the user's, pcm16, with
+           the number of its frame. Kind 3: heard so many microseconds (in the place of the source
+           time) of that id.
+server     ``flush`` (scope), ``said`` (text, who, id, words, source), ``user_vad`` (speaking,
+           source), ``note`` (kind, data), ``ping`` (n), ``close`` (reason), ``report``
+client     ``open``, ``pong`` (n), ``finish``, ``leave``; a ``report`` on the talk answers ``leave``
+=========  ======================================================================================
+
+Times in texts are decimal seconds. What the client does not know is kept as a note.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import struct
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, Traits, UserVad
+from fullduplex.driving.playout import Chunk, Flush, Samples
+from fullduplex.errors import ConversationError, printable
+from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spec import Spec, digest
+from fullduplex.systems.incoming import CODINGS, Incoming
+
+#: Kind, flags, epoch, number, id, source time.
+HEADER = struct.Struct("<BBHIIq")
+SYSTEM_AUDIO, USER_AUDIO, HEARD = 1, 2, 3
+LAST = 1
+#: How long the server may take to report when the talk is over.
+REPORT_WITHIN = seconds(2)
+
+_RATES = range(8_000, 192_001)
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+class Gone(Exception):
+    """The other side is gone: why."""
+
+
+class Wire(Protocol):
+    """What carries messages both ways, in order."""
+
+    async def send(self, message: str | bytes) -> None:
+        """Give a message to the other side; raises :class:`Gone`."""
+        ...
+
+    async def receive(self) -> str | bytes:
+        """Return the next message of the other side; raises :class:`Gone`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Loopback:
+    """A talk with a loopback server at ``url``, such as ``ws://127.0.0.1:8765``.
+
+    ``behaviour`` is what the server shall do, as JSON; empty leaves it to the server. ``traits`` are what a
+    driver is told, true or not. ``reported`` is called with the server's own account at the end of a talk.
+    """
+
+    url: str
+    behaviour: Mapping[str, Any] = field(default_factory=dict)
+    traits: Traits = field(default_factory=lambda: Traits(timing="burst", flush="id"))
+    ready_within: int = seconds(30)
+    reported: Callable[[Mapping[str, Any]], None] | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def spec(self) -> Spec:
+        """Return the name and what the server is told to do; where it runs changes nothing."""
+        return Spec("loopback", {"behaviour": digest(dict(self.behaviour))} if self.behaviour else {}, "1")
+
+    @asynccontextmanager
+    async def connect(self, prompt: str) -> AsyncIterator[Talking]:
+        """Open a talk: a WebSocket without compression, without Nagle's delay, with messages of any size.
+
+        Raises :class:`ConversationError` where there is no such server or it is not ready in time.
+        """
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import WebSocketException
+
+        try:
+            # asyncio switches Nagle's delay off by itself.
+            socket = await connect(
+                self.url,
+                compression=None,
+                max_size=None,
+                max_queue=None,
+                proxy=None,
+                ping_interval=5,
+                ping_timeout=10,
+                close_timeout=1,
+                open_timeout=self.ready_within / SECOND,
+            )
+        except (OSError, WebSocketException, ValueError, TimeoutError) as error:
+            reason = printable(str(error) or type(error).__name__)
+            raise ConversationError(f"{printable(self.url)}: no loopback server answers there: {reason}") from error
+        try:
+            async with talk_over(_Socket(socket), self, prompt) as talking:
+                yield talking
+        finally:
+            await socket.close()
+
+
+class _Socket:
+    """A WebSocket as a wire."""
+
+    def __init__(self, socket: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        self._socket, self._closed = socket, ConnectionClosed
+
+    async def send(self, message: str | bytes) -> None:
+        try:
+            await self._socket.send(message)
+        except self._closed as error:
+            raise Gone(_why(error)) from error
+
+    async def receive(self) -> str | bytes:
+        try:
+            message: str | bytes = await self._socket.recv()
+        except self._closed as error:
+            raise Gone(_why(error)) from error
+        except UnicodeDecodeError as error:
+            raise Gone("sent text that is not UTF-8") from error
+        return message
+
+
+def _why(error: Any) -> str:
+    frame = error.rcvd
+    if frame is None:
+        return f"the connection broke off: {error.__cause__ or 'no closing handshake'}"
+    return printable(f"{frame.code} {frame.reason}".strip())
+
+
+class Told(Protocol):
+    """What a talk has to know of its system."""
+
+    behaviour: Mapping[str, Any]
+    traits: Traits
+    ready_within: int
+    reported: Callable[[Mapping[str, Any]], None] | None
+
+
+@asynccontextmanager
+async def talk_over(wire: Wire, system: Any, prompt: str) -> AsyncIterator[Talking]:
+    """Open a talk over ``wire``, give it, and take leave; raises :class:`ConversationError` where it is not ready."""
+    talking = Talking(wire, system.traits)
+    opening = {"type": "open", "prompt": prompt, "rate_in": system.traits.rate_in}
+    if system.behaviour:
+        opening["behaviour"] = dict(system.behaviour)
+    try:
+        await wire.send(json.dumps(opening))
+        async with asyncio.timeout(system.ready_within / SECOND):
+            await talking.get_ready()
+    except TimeoutError:
+        noted = "".join(f"; it noted {printable(note.kind)}" for note in talking.early[-1:])
+        within = in_seconds(system.ready_within)
+        raise ConversationError(f"the loopback server was not ready within {within:g} s{noted}") from None
+    except Gone as error:
+        raise ConversationError(f"the loopback server left before it was ready: {error}") from error
+    try:
+        yield talking
+    finally:
+        report = await talking.leave()
+        if system.reported is not None and report is not None:
+            system.reported(report)
+
+
+class Talking:
+    """One talk over a wire."""
+
+    def __init__(self, wire: Wire, traits: Traits) -> None:
+        self.ready = Ready()
+        self.early: list[Note] = []
+        self._wire, self._traits = wire, traits
+        self._frames, self._finished, self._gone = 0, False, False
+        self._incoming = Incoming("pcm16", traits.rate_out, traits.rate_out)
+        self._last = Chunk(np.zeros(0, np.float32))
+        self._report: Mapping[str, Any] | None = None
+
+    async def get_ready(self) -> None:
+        """Return once the server is ready; what it says before is kept for the talk."""
+        while True:
+            message = await self._wire.receive()
+            told = _told(message) if isinstance(message, str) else None
+            if told is None or told.get("type") != "ready":
+                events = await self._understood(message)
+                self.early += [event for event in events if isinstance(event, Note)]
+                if any(isinstance(event, Closed) for event in events):
+                    raise Gone("it closed the talk")
+                continue
+            rate, coding = told.get("rate_out", self._traits.rate_out), told.get("coding", "pcm16")
+            if type(rate) is not int or rate not in _RATES or coding not in CODINGS:
+                raise ConversationError(
+                    f"the loopback server announces {printable(repr((rate, coding)))}, no such audio"
+                )
+            self._incoming = Incoming(coding, rate, self._traits.rate_out)
+            settings = {key: value for key, value in told.items() if key != "type"}
+            self.ready = Ready(settings | {"resampled": rate != self._traits.rate_out and coding != "opus"})
+            return
+
+    async def send(self, frame: Samples) -> None:
+        """Send the next frame of the user as pcm16."""
+        pcm = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
+        header = HEADER.pack(USER_AUDIO, 0, 0, self._frames, 0, -1)
+        self._frames += 1
+        await self._give(header + pcm)
+
+    async def heard(self, position: Position) -> None:
+        """Tell what has been heard, once something has."""
+        if position.id.startswith("u") and position.id[1:].isdecimal():
+            await self._give(HEADER.pack(HEARD, 0, 0, 0, int(position.id[1:]), position.played))
+
+    async def finish(self) -> None:
+        """Tell that the user is done."""
+        if not self._finished:
+            self._finished = True
+            await self._give(json.dumps({"type": "finish"}))
+
+    async def leave(self) -> Mapping[str, Any] | None:
+        """Take leave; return the server's report, or None where it gives none in time."""
+        with suppress(TimeoutError, Gone):
+            async with asyncio.timeout(REPORT_WITHIN / SECOND):
+                await self._wire.send(json.dumps({"type": "leave"}))
+                while self._report is None:
+                    told = await self._wire.receive()
+                    if isinstance(told, str):
+                        await self._understood(told)
+        return self._report
+
+    async def _give(self, message: str | bytes) -> None:
+        # A wire that is gone is told of once, by the reader, with its reason.
+        if not self._gone:
+            with suppress(Gone):
+                await self._wire.send(message)
+
+    async def __aiter__(self) -> AsyncIterator[Happening]:
+        """Yield what comes until the server closes or is gone."""
+        for note in self.early:
+            yield note
+        while True:
+            try:
+                message = await self._wire.receive()
+            except Gone as error:
+                self._gone = True
+                message = json.dumps({"type": "close", "reason": str(error)})
+            for event in await self._understood(message):
+                yield event
+                if isinstance(event, Closed):
+                    return
+
+    async def _understood(self, message: str | bytes) -> list[Happening]:
+        """Return the events of one message; what cannot be understood is a note."""
+        if isinstance(message, bytes):
+            return self._audio(message)
+        told = _told(message)
+        if told is None:
+            return [_unreadable(message)]
+        kind = told.get("type")
+        if kind == "ping":
+            await self._give(json.dumps({"type": "pong", "n": told.get("n")}))
+            return []
+        if kind == "report":
+            self._report = told
+            return []
+        try:
+            event = _event(kind, told)
+        except (KeyError, TypeError, ValueError, OverflowError):
+            return [_unreadable(message)]
+        tail = self._tail() if isinstance(event, Flush | Closed) else []
+        return [*tail, event]
+
+    def _audio(self, message: bytes) -> list[Happening]:
+        if len(message) < HEADER.size or message[0] != SYSTEM_AUDIO:
+            return [Note("unknown", {"kind": message[0] if message else None, "bytes": len(message)})]
+        _, flags, epoch, _, number, source = HEADER.unpack_from(message)
+        chunk = Chunk(np.zeros(0, np.float32), f"u{number}" if number else "", epoch, source if source >= 0 else None)
+        events: list[Happening] = []
+        if (chunk.id, chunk.epoch) != (self._last.id, self._last.epoch):
+            events = self._tail()
+        self._last = chunk
+        events.append(replace(chunk, samples=self._incoming.take(message[HEADER.size :])))
+        if flags & LAST:
+            events += self._tail()
+        return events
+
+    def _tail(self) -> list[Happening]:
+        """Return what still waited to become samples of the utterance before."""
+        rest = self._incoming.end()
+        return [replace(self._last, samples=rest, source=None)] if len(rest) else []
+
+
+def _told(message: str) -> dict[str, Any] | None:
+    """Return a JSON object with its keys as we spell them, whichever way they came; None for anything else."""
+    try:
+        value = json.loads(message)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return None
+    return {
+        _snake(key): _snake(item) if key == "type" and isinstance(item, str) else item for key, item in value.items()
+    }
+
+
+def _snake(text: str) -> str:
+    return _CAMEL.sub("_", text).lower()
+
+
+def _event(kind: Any, told: Mapping[str, Any]) -> Happening:
+    """Return the event of a text; raises KeyError, TypeError or ValueError where a member is not as it has to be."""
+    if kind == "flush":
+        scope = told.get("scope")
+        if scope is not None and type(scope) not in (str, int):
+            raise TypeError(scope)
+        return Flush(scope)
+    if kind == "said":
+        who = told.get("who", "system")
+        if who not in ("system", "user"):
+            raise ValueError(who)
+        words = tuple((_text(w["text"]), *(seconds(t) for t in w["timestamp"])) for w in told.get("words", ()))
+        if any(len(word) != 3 for word in words):
+            raise ValueError(words)
+        return Said(_text(told["text"]), who, _text(told.get("id", "")), words, 0, _time(told.get("source")))  # type: ignore[arg-type]
+    if kind == "user_vad":
+        return UserVad(bool(told["speaking"]), _time(told.get("source")))
+    if kind == "note":
+        return Note(_text(told["kind"]), dict(told.get("data") or {}))
+    if kind == "close":
+        return Closed(_text(told.get("reason", "")))
+    return Note("unknown", {"type": printable(str(kind)), "members": [printable(key) for key in list(told)[:20]]})
+
+
+def _time(value: Any) -> int | None:
+    return None if value is None else seconds(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _unreadable(message: str) -> Note:
+    return Note("unreadable", {"text": printable(message[:200]), "characters": len(message)})
+
+
+__all__ = ["HEADER", "Gone", "Loopback", "Talking", "Wire", "ms", "talk_over"]
