@@ -42,12 +42,12 @@ class EdgeRule:
     """The numbers of the rule; times in microseconds, levels in dB.
 
     ``frame``: what one level is measured over. ``outward``, ``inward``: how far an edge may move away from its speech,
-    and into it. ``near``: how far from the edge the levels of noise and speech are taken, ``noise_near`` the noise's
-    in bands. ``depth``: how far below the speech (its loudest twentieth near the edge) sound still belongs to
-    it. ``noise``, ``spread``: the threshold is at least this far above the noise's median, and at least so many times
-    the distance from its median to its 16th percentile. ``clear``: where it is not so far below the speech, the edge
-    stays.
-    Stretches above the threshold of ``least`` or longer count, and are joined over gaps of up to ``join``.
+    and into it. ``near``: how far from the edge the levels of noise and speech are taken; ``noise_near``: the noise's
+    in bands, and where nothing nearer is quiet. ``depth``: how far below the speech (its loudest twentieth near the
+    edge) sound still belongs to it. ``noise``, ``spread``: the threshold is at least this far above the noise's median,
+    and at least so many times the distance from its median to its 16th percentile. ``clear``: where it is not so far
+    below the speech, the edge stays. Stretches above the threshold of ``least`` or longer count, and are joined over
+    gaps of up to ``join``.
     ``evidence``: log odds (nats) of sound as strong as the noise against noise alone. The defaults were set on
     synthetic speech alone.
     """
@@ -167,16 +167,19 @@ class _Search:
 
     def _levels_near(self, at: int, outward: int) -> tuple[float | None, float]:
         """Return the speech's level near the edge (None without any), and the least level that is more than noise."""
-        near = self.rule.near // STEP
-        begin, end = max(0, at - near), min(len(self.levels), at + near)
-        around, quiet = self.levels[begin:end], self.quiet[begin:end]
-        inside = slice(max(begin, at), end) if outward < 0 else slice(begin, min(end, at))
+        near, far = self.rule.near // STEP, self.rule.noise_near // STEP
+        inside = slice(max(0, at), at + near) if outward < 0 else slice(max(0, at - near), max(0, at))
         spoken = self.levels[inside][~self.quiet[inside]]
         if not len(spoken):
             return None, 0.0
-        outside = around[quiet]
-        if len(outside) < _ENOUGH:
-            outside = np.sort(around)[: max(1, len(around) // 10)]
+        around, wide = slice(max(0, at - near), at + near), slice(max(0, at - far), at + far)
+        # A late onset leaves speech outside the segment, so what is close to an edge is the second choice.
+        for part, still in ((around, self.silent), (wide, self.silent), (around, self.quiet)):
+            outside = self.levels[part][still[part]]
+            if len(outside) >= _ENOUGH:
+                break
+        else:
+            outside = np.sort(self.levels[around])[: len(self.levels[around]) // 10 + 1]
         low, middle = (float(level) for level in np.percentile(outside, (16, 50)))
         noise = middle + max(self.rule.noise, self.rule.spread * (middle - low))
         return float(np.percentile(spoken, 95)), noise
@@ -193,7 +196,7 @@ class _Search:
         frames = np.arange(frame - 1, limit - 1, -1) if outward < 0 else np.arange(frame + 1, limit)
         if len(still) < 2 * _TOGETHER or not len(frames):
             return 0
-        power, width = self._in_bands(np.concatenate([still, frames]))
+        power, width = band_powers(self.samples, self.rate, np.concatenate([still, frames]), self.rule.frame)
         sums = np.cumsum(power[: len(still)], axis=0)
         noise = np.median((sums[_TOGETHER:] - sums[:-_TOGETHER]) / _TOGETHER, axis=0)
         # What is too far below the speech is not its, whatever noise there is.
@@ -203,20 +206,22 @@ class _Search:
         enough = evidence.max(axis=0) >= self.rule.evidence
         return int(evidence.argmax(axis=0)[enough].max(initial=-1)) + 1
 
-    def _in_bands(self, frames: NDArray[np.int64]) -> tuple[_Levels, _Levels]:
-        """Return the power of ``frames`` in each band, [frames, bands], and each band's width in Hz.
 
-        White noise has its full-band power in every band.
-        """
-        size = max(1, self.rule.frame * self.rate // SECOND)
-        starts = np.minimum(frames * (STEP * self.rate) // SECOND, len(self.samples) - size)
-        window = np.hanning(size + 2)[1:-1]
-        cut = self.samples[starts[:, None] + np.arange(size)[None]].astype(np.float64)
-        spectrum = np.abs(np.fft.rfft(cut * window, axis=1)) ** 2 / float((window**2).sum())
-        frequency = np.fft.rfftfreq(size, 1 / self.rate)
-        bands = [(low, high) for low, high in BANDS if high <= self.rate / 2]
-        parts = [spectrum[:, (frequency >= low) & (frequency < high)].mean(axis=1) for low, high in bands]
-        return np.stack(parts, axis=1), np.array([float(high - low) for low, high in bands])
+def band_powers(samples: Samples, rate: int, frames: NDArray[np.int64], frame: int) -> tuple[_Levels, _Levels]:
+    """Return the power of each of ``frames`` in each band, [frames, bands], and each band's width in Hz.
+
+    ``frames`` count :data:`STEP` from the recording's beginning; each lasts ``frame`` microseconds. Only bands below half
+    the rate are there. White noise has its full-band power in every band.
+    """
+    size = max(1, frame * rate // SECOND)
+    starts = np.minimum(frames * (STEP * rate) // SECOND, len(samples) - size)
+    window = np.hanning(size + 2)[1:-1]
+    cut = samples[starts[:, None] + np.arange(size)[None]].astype(np.float64)
+    spectrum = np.abs(np.fft.rfft(cut * window, axis=1)) ** 2 / float((window**2).sum())
+    frequency = np.fft.rfftfreq(size, 1 / rate)
+    bands = [(low, high) for low, high in BANDS if high <= rate / 2]
+    parts = [spectrum[:, (frequency >= low) & (frequency < high)].mean(axis=1) for low, high in bands]
+    return np.stack(parts, axis=1), np.array([float(high - low) for low, high in bands])
 
 
 def _begins(flags: _Flags, at: int, rule: EdgeRule) -> int | None:
