@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex import benchmarks
+from fullduplex.clocks import differing, under
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice, open_dataset
 from fullduplex.driving.clock import CLOCKS
@@ -19,6 +20,7 @@ from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import InputError, RunError
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
+from fullduplex.reporting.report import rows_of, write_files
 from fullduplex.runs.drive import DriveTask, Held, driven, hold, hold_together
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
@@ -90,9 +92,11 @@ def converse(
     cache: Path,
     engine: str = "",
     progress: Progress | None = None,
+    every_clock: bool = True,
 ) -> Scored:
     """Drive every item at ``path`` through the system, into the run ``out``, then hear and measure it.
 
+    ``every_clock``: also under each clock that has the audio elsewhere, see :mod:`fullduplex.clocks`.
     What the run holds is kept; a talk that failed is held again by the same call. Raises
     :class:`FullDuplexError` in one sentence where it cannot start.
     """
@@ -112,9 +116,27 @@ def converse(
     named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
     keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
     fell = {keys[id(task)]: why for task, why in failed}
-    return heard_and_measured(
+    scored = heard_and_measured(
         run, named, plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
     )
+    elsewhere = differing(run)
+    for clock, n in elsewhere.items():
+        if every_clock:
+            write_clock(under(run, clock, cache=cache, engine=engine, progress=progress))
+        else:
+            way = f"`fullduplex measure {run.path} --clock {clock}` shows the numbers there"
+            scored = replace(
+                scored, remarks=(*scored.remarks, f"the {clock} clock has the audio elsewhere in {n} talks; {way}")
+            )
+    return scored
+
+
+def write_clock(scored: Scored) -> list[dict[str, list[dict[str, Any]]]]:
+    """Write the estimates and facts of a run under another clock into its own folder, and return its tables."""
+    variants = [benchmark.variant for benchmark in scored.measured.benchmarks]
+    rows = {variant: rows_of(scored.run, scored.measured, variant) for variant in variants}
+    write_files(scored.run, scored.measured, rows)
+    return [rows]
 
 
 def _opened(path: Path, asked: Asked) -> tuple[Sequence[Any], list[Entry]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fullduplex.clocks import runs_under
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
@@ -24,6 +25,7 @@ from fullduplex.reporting.report import (
     write_html,
 )
 from fullduplex.reporting.tables import csv_text, write_parquet
+from fullduplex.reporting.talks import clock_rows
 from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
 from fullduplex.stages import Progress, Scored, engine_for
@@ -68,7 +70,10 @@ def publish(
         _make_sounds(scored, engine, progress)
         pairs = [(one.run, one.measured) for one in scored]
         remarks = [remark for one in scored for remark in one.remarks]
-        write_html(pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks)
+        clocks = [row for one in scored for row in _clock_rows(one.run)]
+        write_html(
+            pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks, clocks=clocks
+        )
     return Published(tables, comparison)
 
 
@@ -120,10 +125,21 @@ def _write_tables(scored: Sequence[Scored], rows: Mapping[str, list[dict[str, An
     remarks = [remark for one in scored for remark in one.remarks]
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
-    _write(out / "report.md", report_markdown(pairs, rows, remarks))
+    clocks = [row for one in scored for row in _clock_rows(one.run)]
+    _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks))
     _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
     write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])
     _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}"))
+
+
+def _clock_rows(run: Run) -> list[dict[str, Any]]:
+    """Return what differs between the run and its copies under other clocks, where those were measured."""
+    others = {copy.path.name: read_json(copy.path / "estimates.json") for copy in runs_under(run)}
+    if not others:
+        return []
+    own = read_json(run.path / "estimates.json")
+    same = {name: table for name, table in others.items() if table["variant"] == own["variant"]}
+    return clock_rows(run.system, own, same)
 
 
 def _write(path: Path, text: str) -> None:

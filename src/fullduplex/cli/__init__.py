@@ -365,10 +365,28 @@ def listen(folder: Path, **given: Any) -> int:
     "--as", "benchmark", default="", metavar="BENCH[@VARIANT]", help="Other rules than the run was asked for."
 )
 @click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions.")
+@click.option("--clock", type=click.Choice(["playout", "arrival", "source"]),
+              help="Place a driven run's audio by this clock, and hear and measure it so.")  # fmt: skip
+@click.option("--priming", type=click.FloatRange(0, 10), default=0.0, metavar="SECONDS",
+              help="With --clock playout: how long a player holds the first audio against jitter.")  # fmt: skip
 @click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds.")
 @_json
-def measure(run: Path, benchmark: str, reference: Path | None, gates: Sequence[str], as_json: bool) -> int:
-    """Measure a run again, from what was heard; reads no audio. With --as, shows other rules and writes nothing."""
+def measure(
+    run: Path,
+    benchmark: str,
+    reference: Path | None,
+    clock: str | None,
+    priming: float,
+    gates: Sequence[str],
+    as_json: bool,
+) -> int:
+    """Measure a run again, from what was heard; reads no audio. With --as, shows other rules and writes nothing.
+
+    With --clock, a run that was driven is placed anew from its log: the copy lies in RUN/clocks, and the
+    run's own report then shows the numbers under each clock side by side.
+    """
+    if clock is not None:
+        return _under_clock(run, clock, priming, gates, as_json)
     return _again(run, benchmark, reference, gates, as_json, page=False)
 
 
@@ -413,6 +431,25 @@ def _again(
     finally:
         bar.close()
     return _finish(scored, tables, run, parsed, {"as_json": as_json, "page": page, "written": not benchmark})
+
+
+def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], as_json: bool) -> int:
+    from fullduplex.clocks import under
+    from fullduplex.conversations import write_clock
+    from fullduplex.model.spans import seconds
+    from fullduplex.publish import publish
+    from fullduplex.runs.run import Run
+    from fullduplex.stages import measure_again
+
+    parsed = _gates(gates)
+    bar = _Bar()
+    try:
+        scored = under(Run.open(path), clock, priming=seconds(priming), cache=_cache(), progress=bar)
+        tables = write_clock(scored)
+        publish(measure_again(path), path, page=(path / "report.html").is_file(), progress=bar)
+    finally:
+        bar.close()
+    return _finish([scored], tables, path, parsed, {"as_json": as_json})
 
 
 def _gates(texts: Sequence[str]) -> list[Any]:

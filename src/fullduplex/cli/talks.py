@@ -46,6 +46,8 @@ _CLOCKS = ("wall", "virtual", "step-honest", "step-algorithmic")
               help="Talks that go on at once on the wall clock.")  # fmt: skip
 @click.option("--priming", type=click.FloatRange(0, 10), default=0.0, show_default=True, metavar="SECONDS",
               help="How long the listener's player holds the first audio against jitter.")  # fmt: skip
+@click.option("--every-clock/--playout-only", default=True,
+              help="Also measure under the other clocks, where they have the audio elsewhere.")  # fmt: skip
 @click.option("--price", type=click.FloatRange(0), metavar="AMOUNT", help="What a minute of talk costs.")
 @click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing.")
 @_options(_layout_options)
@@ -85,7 +87,12 @@ def run(benchmark: str, **given: Any) -> int:
         return _tell_plan(asked, driving, out, given)
     bar = _Bar()
     try:
-        scored = [converse(given["data"], out, asked, driving, cache=_cache(), engine=given["engine"], progress=bar)]
+        scored = [
+            converse(
+                given["data"], out, asked, driving, cache=_cache(), engine=given["engine"], progress=bar,
+                every_clock=given["every_clock"],
+            )
+        ]  # fmt: skip
         embed = _first(given["single_file"])
         published = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
     finally:

@@ -203,7 +203,7 @@ def resample(samples: NDArray[np.floating[Any]], from_rate: int, to_rate: int) -
 def write(path: Path, samples: NDArray[np.floating[Any]], rate: int, subtype: str = "PCM_16") -> None:
     """Write ``samples`` ([frames] or [frames, channels]) as WAV or FLAC by suffix, whole or not at all.
 
-    Integer codings clip at full scale. Raises :class:`InputError` on another suffix,
+    Integer codings clip at full scale; what :func:`read` gave of one is written as the same integers. Raises :class:`InputError` on another suffix,
     on no samples, and on NaN or infinity.
     """
     import soundfile
@@ -217,6 +217,19 @@ def write(path: Path, samples: NDArray[np.floating[Any]], rate: int, subtype: st
         raise InputError(path, found="NaN or infinity", expected="finite samples to write")
     with replacing(path) as part:
         try:
-            soundfile.write(os.fsencode(part), samples, rate, subtype=subtype, format=form)
+            soundfile.write(os.fsencode(part), _integers(samples, subtype), rate, subtype=subtype, format=form)
         except (soundfile.SoundFileError, ValueError) as error:
             raise InputError(path, found=str(error), expected=f"audio that {form} can hold") from error
+
+
+def _integers(samples: NDArray[np.floating[Any]], subtype: str) -> NDArray[Any]:
+    """Return what an integer coding holds of ``samples``; those of another coding as they are.
+
+    libsndfile scales by one less than it divides by when it reads, so that sound would fade with each copy.
+    """
+    if subtype == "PCM_16":
+        return np.clip(np.rint(samples * np.float64(1 << 15)), -(1 << 15), (1 << 15) - 1).astype(np.int16)
+    if subtype == "PCM_24":
+        whole = np.clip(np.rint(samples * np.float64(1 << 23)), -(1 << 23), (1 << 23) - 1)
+        return whole.astype(np.int32) << 8
+    return samples

@@ -72,6 +72,7 @@ JSON_FILES = (
     "general_split.json",
     "vad.json",
     "words.json",
+    "cues.json",
 )
 
 _CLEAN = ("clean_input.wav", "clean_output.wav", "clean_input.json", "clean_output.json")

@@ -33,6 +33,8 @@ TAKES_WITHIN = seconds(10)
 FLOOD = seconds(600)
 #: More events than this that are no audio are a flood too.
 FLOOD_NOTES = 100_000
+#: Samples are multiples of one over this.
+_GRID = np.float32(1 << 23)
 #: An offline system may compute for so long after the last frame.
 ANSWERS_WITHIN = seconds(3_600)
 
@@ -339,7 +341,10 @@ class _Ended(ConversationError):
 
 
 def _sound(chunk: Chunk) -> Chunk:
-    """Return ``chunk`` as finite float32 samples of one channel; raises :class:`ConversationError` for others."""
+    """Return ``chunk`` as float32 samples of one channel on the grid of 24 bits, which the log holds without loss.
+
+    Raises :class:`ConversationError` for what is not finite samples of one channel.
+    """
     try:
         samples = np.ascontiguousarray(chunk.samples, np.float32)
     except (TypeError, ValueError):
@@ -348,7 +353,8 @@ def _sound(chunk: Chunk) -> Chunk:
         raise ConversationError(f"sent a chunk of {samples.ndim} dimensions, not of one channel")
     if not np.isfinite(samples).all():
         raise ConversationError("sent samples that are not numbers")
-    return chunk if samples is chunk.samples else replace(chunk, samples=samples)
+    even = np.clip(np.rint(samples * _GRID), -_GRID, _GRID - 1).astype(np.float32) / _GRID
+    return replace(chunk, samples=even)
 
 
 def _reason(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +82,30 @@ def write_received(folder: Path, talk: Talk) -> None:
         lines.append(line)
     sounding = [event.samples for event in talk.received if isinstance(event, Chunk) and len(event.samples)]
     if sounding:
-        audio.write(folder / AUDIO, np.concatenate(sounding), talk.rate)
+        audio.write(folder / AUDIO, np.concatenate(sounding), talk.rate, "PCM_24")
     else:
         (folder / AUDIO).unlink(missing_ok=True)
     with replacing(folder / LOG) as file:
         file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Log:
+    """What a talk's system sent: audio and flushes in order of arrival at ``rate``, and the words it reported."""
+
+    received: tuple[Chunk | Flush, ...]
+    said: tuple[Said, ...]
+    rate: int
+
+
 def read_received(folder: Path) -> tuple[tuple[Chunk | Flush, ...], int]:
-    """Return the chunks and flushes kept in ``folder``, in order of arrival, and their rate.
+    """Return the chunks and flushes kept in ``folder``, in order of arrival, and their rate; see :func:`read_log`."""
+    log = read_log(folder)
+    return log.received, log.rate
+
+
+def read_log(folder: Path) -> Log:
+    """Return the log kept in ``folder``.
 
     Raises :class:`InputError` where a line cannot be read or the audio is not as long as the log says.
     """
@@ -108,7 +124,27 @@ def read_received(folder: Path) -> tuple[tuple[Chunk | Flush, ...], int]:
         raise InputError(folder / AUDIO, found=f"{len(samples)} samples", expected=f"{sum(sizes)}, as {LOG} says")
     parts = iter(np.split(samples, np.cumsum(sizes)[:-1]) if sizes else ())
     events = (_event(line, parts, path, f"line {n}") for n, line in enumerate(lines, 1))
-    return tuple(event for event in events if event is not None), rate
+    received = tuple(event for event in events if event is not None)
+    said = tuple(
+        _said(line, path, f"line {n}")
+        for n, line in enumerate(lines, 1)
+        if isinstance(line, dict) and line["kind"] == "said"
+    )
+    return Log(received, said, rate)
+
+
+def _said(line: Any, path: Path, field: str) -> Said:
+    words = []
+    for n, word in enumerate(member(line, "words", path, field)):
+        where = f"{field}, words[{n}]"
+        start, end = (seconds(time(t, path, where)) for t in member(word, "timestamp", path, where))
+        words.append((text(member(word, "text", path, where), path, where), start, end))
+    who = member(line, "who", path, field)
+    if who not in ("system", "user"):
+        raise InputError(path, f"{field}, who", found=brief(who), expected="system or user")
+    at = seconds(time(member(line, "arrived", path, field), path, f"{field}, arrived"))
+    said = text(member(line, "text", path, field), path, f"{field}, text")
+    return Said(said, who, text(member(line, "id", path, field), path, f"{field}, id"), tuple(words), at)
 
 
 def _event(line: Any, parts: Iterator[Samples], path: Path, field: str) -> Chunk | Flush | None:

@@ -1,11 +1,13 @@
 """The same log under each clock: where its audio lies depends on whose clock is asked.
 
 ==========  =========================================================================================
-playout     what a listener heard: a player's queue, with flushes (:mod:`fullduplex.driving.playout`)
-arrival     what a recorder holds that writes each chunk at the moment it came: no queue, no flush;
-            a chunk that came while another was still being written is written over its rest
+playout     what a listener heard: a player's queue, and flushes (:mod:`fullduplex.driving.playout`)
+arrival     a client that plays in order of arrival and takes nothing back: each chunk sounds when it
+            came, or when the one before it has ended; flushes are not obeyed
 source      where the system's own session clock puts each chunk; only for systems that have one
 ==========  =========================================================================================
+
+Source: the arrival clock is how InteractionBench's client placed audio.
 """
 
 from __future__ import annotations
@@ -16,35 +18,44 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
+from fullduplex.driving.playout import Chunk, Flush, Placed, Samples, playout, sample_at
 from fullduplex.model.spans import SECOND
 
 Placement = Literal["playout", "arrival", "source"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 
 
-def placed_by(
-    clock: Placement, received: Sequence[Chunk | Flush], rate: int, length: int, *, priming: int = 0
-) -> Samples:
-    """Return ``length`` samples at ``rate`` of what was received, as ``clock`` places it.
+def parts_by(clock: Placement, received: Sequence[Chunk | Flush], rate: int, *, priming: int = 0) -> tuple[Placed, ...]:
+    """Return where each chunk lies as ``clock`` places it, in order of arrival.
 
     ``priming`` (microseconds) is the player's, and matters to playout alone. On the source clock a
     chunk without a source time is left out. Raises ValueError where ``received`` is not in order.
     """
     if clock == "playout":
-        return playout(received, rate, length, priming=priming).samples
-    placed = np.zeros(length, np.float32)
-    for chunk in received:
-        if isinstance(chunk, Flush):
-            continue
-        time = chunk.arrived if clock == "arrival" else chunk.source
-        if time is None:
-            continue
-        first = sample_at(time, rate)
-        skipped = max(0, -first)
-        part = chunk.samples[skipped : max(skipped, length - first)]
-        placed[first + skipped : first + skipped + len(part)] = part
-    return placed
+        return playout(received, rate, 0, priming=priming).placed
+    chunks = [chunk for chunk in received if isinstance(chunk, Chunk)]
+    if clock == "arrival":
+        return playout(chunks, rate, 0).placed
+    known = [(chunk, sample_at(chunk.source, rate)) for chunk in chunks if chunk.source is not None]
+    ends = [start for _, start in known[1:]] + [None]
+    return tuple(
+        # What comes next is written over the rest of it.
+        Placed(chunk, start, len(chunk.samples) if end is None else max(0, min(len(chunk.samples), end - start)))
+        for (chunk, start), end in zip(known, ends, strict=True)
+    )
+
+
+def placed_by(
+    clock: Placement, received: Sequence[Chunk | Flush], rate: int, length: int, *, priming: int = 0
+) -> Samples:
+    """Return ``length`` samples at ``rate`` of what was received, as ``clock`` places it; see :func:`parts_by`."""
+    sound = np.zeros(length, np.float32)
+    for part in parts_by(clock, received, rate, priming=priming):
+        skipped = max(0, -part.start)
+        first = part.start + skipped
+        samples = part.chunk.samples[skipped : part.played][: max(0, length - first)]
+        sound[first : first + len(samples)] = samples
+    return sound
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,11 @@ from fullduplex.errors import InputError
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.sound import make_sound
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
+from fullduplex.reporting.talks import clocks_markdown, talks_markdown
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
+from fullduplex.runs.talks import talks
 
 #: One system's run with what was measured in it.
 Pair = tuple[Run, Measured]
@@ -108,9 +110,15 @@ def _utf8(text: str) -> str:
 
 
 def report_markdown(
-    pairs: Sequence[Pair], rows: Mapping[str, list[dict[str, Any]]], remarks: Iterable[str] = ()
+    pairs: Sequence[Pair],
+    rows: Mapping[str, list[dict[str, Any]]],
+    remarks: Iterable[str] = (),
+    clocks: Sequence[Mapping[str, Any]] = (),
 ) -> str:
-    """Return the report as Markdown: a table for each variant, what moved and why, departures, failures, provenance."""
+    """Return the report as Markdown: a table for each variant, what moved and why, departures, failures, provenance.
+
+    ``clocks`` are the numbers that are not the same under every clock, see :func:`clock_rows`.
+    """
     first = pairs[0][0]
     name = first.about["benchmark"]["name"]
     parts = [f"# {name}\n"]
@@ -121,6 +129,8 @@ def report_markdown(
         parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
         if summary:
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
+    parts.append(clocks_markdown(clocks))
+    parts.append(talks_markdown([run for run, _ in pairs]))
     moves = moved(pairs, rows)
     if moves:
         parts.append("## What each rule moved\n")
@@ -261,6 +271,7 @@ def write_html(
     comparison: Any = None,
     embed: Callable[[str, str], bool] | None = None,
     remarks: Iterable[str] = (),
+    clocks: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     """Write the page one can hear. Each item's stereo file must have been made (see :func:`sound`).
 
@@ -278,12 +289,12 @@ def write_html(
         estimates=[row for table in rows.values() for row in table],
         published=[one.to_row() for one in published(name)],
         departures=departures(pairs),
-        moved=moved(pairs, rows),
+        moved=[*_under_clocks(clocks), *moved(pairs, rows)],
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={
             "fullduplex": first.about["fullduplex"],
-            "remarks": list(dict.fromkeys(remarks)),
+            "remarks": [*dict.fromkeys(remarks), *_of_talks(pairs)],
             "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
         },
     )
@@ -298,6 +309,29 @@ def write_html(
                 if embed(run.system, item["id"]) and path.is_file():
                     embedded[f"{run.system}/{item['set']}/{item['id']}"] = path
     write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
+
+
+def _under_clocks(clocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    rule = "the same talks: as a listener heard them, in order of arrival, or by the system's own clock"
+    return [
+        {
+            **{key: row[key] for key in ("system", "scenario", "metric")},
+            "values": {f"{clock} clock": value for clock, (value, _) in row["values"].items()},
+            "rule": rule,
+        }
+        for row in clocks
+    ]
+
+
+def _of_talks(pairs: Sequence[Pair]) -> list[str]:
+    several = len(pairs) > 1
+    found = [(run.system, talks(run)) for run, _ in pairs]
+    return [
+        (f"{system}: " if several else "") + sentence
+        for system, its in found
+        if its is not None
+        for sentence in its.sentences()
+    ]
 
 
 _SHOWN = ("system", "source", "hearings", "recogniser", "language", "seed", "reference", "options")

@@ -4,7 +4,7 @@
 
 A script file (JSON, times in decimal seconds)::
 
-    {"voice": "hibari", "yields": 0.3,
+    {"voice": "hibari", "yields": 0.3, "closes": 60,
      "lines": [{"say": "Hello.", "at": 1.0},
                {"answer": "Let me look.", "delay": 0.4, "not_before": 2.0, "again": true},
                {"answer": "", "audio": "clip.wav", "delay": 0.4}]}
@@ -62,11 +62,12 @@ def _read(path: Path) -> Script:
     if not isinstance(lines, list):
         raise InputError(path, "lines", found=brief(lines), expected="a list")
     voice = text(told.get("voice", "hibari"), path, "voice")
-    yields = told.get("yields")
+    yields, closes = told.get("yields"), told.get("closes")
     return Script(
         tuple(_line(line, path, f"lines[{n}]", Spec.parse(voice)) for n, line in enumerate(lines)),
         None if yields is None else seconds(time(yields, path, "yields")),
-        rate=RATE,
+        None if closes is None else seconds(time(closes, path, "closes")),
+        RATE,
     )
 
 

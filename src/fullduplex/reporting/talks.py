@@ -1,0 +1,79 @@
+"""The part of a report that tells how the talks were held, and what each clock makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fullduplex.reporting.tables import markdown_text
+from fullduplex.runs.run import Run
+from fullduplex.runs.talks import STAGES, talks
+
+#: An estimate under one clock: its value (None where absent) and its n.
+Value = tuple[float | None, int]
+
+
+def talks_markdown(runs: Sequence[Run]) -> str:
+    """Return the sections on the talks of ``runs``; empty where none was driven."""
+    parts: list[str] = []
+    for run in runs:
+        found = talks(run)
+        if found is None:
+            continue
+        parts.append(f"\n## The talks of {markdown_text(run.system)}\n")
+        parts += [f"- {markdown_text(sentence)}" for sentence in found.sentences()]
+        if found.stages:
+            parts.append("\n| where the time goes | n | median, s | p90, s |")
+            parts.append("|---|---:|---:|---:|")
+            parts += [
+                f"| {s.name.replace('_', ' ')}: {STAGES[s.name]} | {s.n} | {s.median:.3f} | {s.p90:.3f} |"
+                for s in found.stages
+            ]
+    return "\n".join(parts) + "\n" if parts else ""
+
+
+def clock_rows(system: str, own: Mapping[str, Any], others: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the estimates of the leading variant that are not the same under every clock.
+
+    ``own`` is the run's estimates.json, on the playout clock; ``others`` those under other clocks, by name. A row
+    has ``system``, ``scenario``, ``metric`` and ``values``: for each clock, the value or None, and n.
+    """
+    tables = {"playout": own, **others}
+    found: dict[tuple[str, str], dict[str, Value]] = {}
+    for clock, table in tables.items():
+        for row in table["estimates"]:
+            found.setdefault((row["scenario"], row["metric"]), {})[clock] = (row["value"], row["n"])
+    return [
+        {"system": system, "scenario": scenario, "metric": metric, "values": values}
+        for (scenario, metric), values in found.items()
+        if len({_rounded(value) for value in values.values()}) > 1
+    ]
+
+
+def _rounded(value: Value) -> tuple[float | None, int]:
+    return (None if value[0] is None else round(value[0], 3), value[1])
+
+
+def clocks_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table of what each clock makes of the same talks; empty where all agree."""
+    if not rows:
+        return ""
+    clocks = list(dict.fromkeys(clock for row in rows for clock in row["values"]))
+    parts = [
+        "\n## Under each clock\n",
+        "The same logs, placed as a listener heard them (playout), by a client that plays in order of arrival and "
+        "takes nothing back (arrival), or by the system's own clock (source). Only what differs is shown.\n",
+        "| system | scenario | metric | " + " | ".join(clocks) + " |",
+        "|---|---|---|" + "---:|" * len(clocks),
+    ]
+    for row in rows:
+        cells = [_cell(row["values"].get(clock)) for clock in clocks]
+        names = [markdown_text(str(row[key])) for key in ("system", "scenario", "metric")]
+        parts.append("| " + " | ".join([*names, *cells]) + " |")
+    return "\n".join(parts) + "\n"
+
+
+def _cell(value: Value | None) -> str:
+    if value is None:
+        return ""
+    return f"{'—' if value[0] is None else f'{value[0]:.3f}'} (n {value[1]})"

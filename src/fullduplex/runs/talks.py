@@ -1,0 +1,133 @@
+"""What a run's talks were like, all together: clocks, endings, attempts, lateness, and where the time goes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from fullduplex.data.files import read_json
+from fullduplex.errors import InputError
+from fullduplex.runs.drive import DONE
+from fullduplex.runs.run import Run
+
+#: The stages of a cascade in order, each with what it lasts from and to.
+STAGES = {
+    "endpoint": "end of the user's speech to the endpoint",
+    "recogniser": "endpoint to the words",
+    "first_token": "words to the first token",
+    "first_audio": "first token to the first audio",
+    "total": "end of the user's speech to the first audio",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """How long a stage takes, in seconds, over ``n`` turns: median and the time that 90 of 100 do not exceed."""
+
+    name: str
+    n: int
+    median: float
+    p90: float
+
+
+@dataclass(slots=True)
+class Talks:
+    """Counts over a run's talks.
+
+    ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
+    ``again``: talks that took more than one attempt; ``discarded``: attempts that were thrown away; ``simulated``:
+    talks whose system heard its input whole or late, so that restraint holds by construction.
+    ``worst_lateness`` in seconds.
+    """
+
+    n: int = 0
+    clocks: Counter[str] = field(default_factory=Counter)
+    protocols: Counter[str] = field(default_factory=Counter)
+    ended: Counter[str] = field(default_factory=Counter)
+    late: int = 0
+    again: int = 0
+    attempts: int = 0
+    failed: int = 0
+    unsaid: int = 0
+    whole_turns: int = 0
+    worst_lateness: float = 0.0
+    stages: tuple[Stage, ...] = ()
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what a reader of the tables has to know of the talks, one sentence each."""
+        clocks = ", ".join(f"{n} on the {clock} clock" for clock, n in sorted(self.clocks.items()))
+        ended = ", ".join(f"{n} by {reason}" for reason, n in sorted(self.ended.items()))
+        yield f"{self.n} talks: {clocks}; ended {ended}; {self.attempts} attempts"
+        if "step-algorithmic" in self.clocks:
+            yield "on the step-algorithmic clock the system's work took declared times, so latencies are simulated"
+        if self.failed:
+            yield f"{self.failed} talks failed and were kept as far as they went"
+        if self.late:
+            yield (
+                f"{self.late} talks have a frame that was sent later than its own length "
+                f"(at worst {self.worst_lateness:.3f} s): their times cannot be trusted"
+            )
+        if self.unsaid:
+            yield f"{self.unsaid} turns of the user never fell due, and were not said"
+        if self.whole_turns:
+            yield (
+                f"in {self.whole_turns} talks the system was given its whole input at once: "
+                "that it kept quiet holds by construction, and is no restraint"
+            )
+
+
+def talks(run: Run) -> Talks | None:
+    """Return the counts over every talk of ``run``; None of a run whose recordings were given."""
+    found = Talks()
+    times: dict[str, list[float]] = {name: [] for name in STAGES}
+    for folder in run.items():
+        try:
+            told = read_json(folder / DONE)
+        except InputError:
+            continue
+        found.n += 1
+        found.attempts += len(told.get("attempts", ()))
+        found.again += len(told.get("attempts", ())) > 1
+        found.failed += bool(told.get("failed"))
+        found.ended[told.get("ended_by", "no connection")] += 1
+        found.protocols[told.get("protocol", "direct replay")] += 1
+        found.whole_turns += bool(told.get("whole_turns"))
+        if "clock" in told:
+            found.clocks[told["clock"]] += 1
+        pacing = told.get("pacing", {})
+        found.late += bool(pacing.get("late"))
+        found.worst_lateness = max(found.worst_lateness, float(pacing.get("worst_lateness", 0.0)))
+        found.unsaid += sum(turn["timestamp"] is None for turn in told.get("turns", ()))
+        for stage in told.get("stages", ()):
+            for name in STAGES:
+                if isinstance(stage.get(name), int | float):
+                    times[name].append(float(stage[name]))
+    if not found.n:
+        return None
+    found.stages = tuple(
+        Stage(name, len(spent), float(np.median(spent)), float(np.percentile(spent, 90)))
+        for name, spent in times.items()
+        if spent
+    )
+    return found
+
+
+def as_json(found: Talks) -> dict[str, Any]:
+    """Return the counts as a JSON object."""
+    return {
+        "talks": found.n,
+        "clocks": dict(found.clocks),
+        "protocols": dict(found.protocols),
+        "ended_by": dict(found.ended),
+        "late": found.late,
+        "attempts": found.attempts,
+        "failed": found.failed,
+        "unsaid_turns": found.unsaid,
+        "whole_turns": found.whole_turns,
+        "worst_lateness": found.worst_lateness,
+        "stages": [{"stage": s.name, "n": s.n, "median": s.median, "p90": s.p90} for s in found.stages],
+    }
