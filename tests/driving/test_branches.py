@@ -25,6 +25,7 @@ from fullduplex.driving.cues import Due, after_reply, after_word, at, into_reply
 from fullduplex.driving.drive import Talk, drive
 from fullduplex.driving.playout import Samples
 from fullduplex.driving.talk import HangUp
+from fullduplex.driving.validity import validity
 from fullduplex.errors import InputError
 from fullduplex.model.spans import SECOND, Span, ms, seconds
 from fullduplex.systems.scripted import Answer, Say, Script, Scripted, Sound
@@ -150,7 +151,8 @@ def test_where_the_system_reports_no_words_they_are_recognised_and_the_choice_wa
     decide = after_reply(ms(600), seconds(9))
     nodes = choice(Edge(said(("table is booked",)), "thank"), otherwise="repeat", decide=decide)
     user = Branching(nodes, words_of, hear=hear, hearing=seconds(2))
-    hold(user, system(answer(seconds(1))))
+    talk = hold(user, system(answer(seconds(1))))
+    assert validity(talk) == ()
     # It is quiet from 2.9 s; half a second later it is written down, which takes two.
     assert went(user) == ["start", "thank"]
     assert user.path[1].begins == pytest.approx(seconds(5.4), abs=ms(40))
@@ -291,3 +293,21 @@ def test_a_span_outside_its_recording_is_refused(tmp_path: Path) -> None:
     node = Node("a", audio=tmp_path / "user.wav", span=Span(0, seconds(1.5)))
     with pytest.raises(InputError, match="within its 1 s"):
         Branching((node,), recorded(RATE))
+
+
+@pytest.mark.weights
+def test_a_real_voice_is_answered_by_what_a_real_recogniser_heard_of_it() -> None:
+    pytest.importorskip("hibari")
+    from fullduplex.listening.recognisers.whisper import Whisper
+    from fullduplex.providers.voices.hibari import Hibari
+
+    def hear(samples: Samples, rate: int) -> str:
+        return " ".join(token.text for token in Whisper("base").recognise(samples, rate).tokens)
+
+    reply = Hibari(pitch=0.9).speak("Good news, your table is booked for seven.")
+    script = Script((Answer(Sound(reply.samples), ms(400)),), rate=reply.rate)
+    start, *ends = choice(Edge(said(("is booked",)), "thank"), otherwise="repeat")
+    user = Branching((start, *ends), recorded(RATE, Hibari()), hear=hear)
+    talk = hold(user, Scripted(script, rate_in=RATE))
+    assert went(user) == ["start", "thank"]
+    assert validity(talk) == ()

@@ -174,6 +174,14 @@ def test_without_a_recogniser_the_model_is_told_that_it_could_not_be_made_out() 
     assert "could not make out" in model.asked[1][-1].text
 
 
+def test_a_reply_whose_words_were_reported_before_is_not_told_as_unheard() -> None:
+    model = Lines(["Hello there.", "Wait.", BYE])
+    policy = Policy(interrupt_after=(seconds(1), seconds(1)))
+    hold(caller(model=model, persona=replace(ANA, interrupts=1.0), policy=policy), answers("long", length=seconds(10)))
+    assert model.asked[1][-1].text.startswith("long\n(The other end is still talking.")
+    assert model.asked[2][-1].text == "(The other end said no more.)"
+
+
 def test_one_who_always_interrupts_cuts_into_the_reply() -> None:
     policy = Policy(interrupt_after=(seconds(1), seconds(1)))
     user = caller("Hello there.", "Wait.", BYE, persona=replace(ANA, interrupts=1.0), policy=policy)
@@ -245,7 +253,7 @@ def test_one_who_is_talked_over_for_too_long_falls_silent(limit: int | None, cut
     assert len(did(user, "hush")) == cut
     if cut:
         assert in_seconds(span.end) == 3.0
-        assert model.asked[1][2].text == "One two three four five six seven …"
+        assert model.asked[1][2].text == "One two three four five six …"
         assert [fault.kind for fault in validity(talk)] == ["cut"]
         assert validity(talk, check=Check(stops=True)) == ()
 

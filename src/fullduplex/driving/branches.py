@@ -21,7 +21,7 @@ from typing import Any
 
 from fullduplex.data.files import brief, member, pair, read_json, text, time
 from fullduplex.driving.clock import took
-from fullduplex.driving.conditions import condition_from_json, needs_words, not_before
+from fullduplex.driving.conditions import condition_from_json, needs_words, not_before, replied
 from fullduplex.driving.cues import BREATH, Due, Ear, after_reply, at, plain
 from fullduplex.driving.playout import Samples
 from fullduplex.driving.user import Speak, Turn
@@ -145,15 +145,23 @@ class Branching:
         return None if begin is None or begin >= ear.now else self._say(node, step, begin)
 
     def _say(self, node: Node, step: Step, begin: int) -> Speak:
+        due = self._told_due(node, step, begin)
         self._at, self._next = node, None
         self._recognised, self._heard_until, self._to_hear = [], -1, None
-        why: Due = at(0) if isinstance(step.because, str) else step.because
-        if step.because == "otherwise" and step.came_from is not None:
-            why = self._nodes[step.came_from].decide
-        due = not_before(step.chosen, node.due or why)
         if not any(map(self._open, (*(edge.go for edge in node.then), node.otherwise))):
             self.ended = "the script ends here"
         return Speak(Turn(self._sounds[node.id], due, node.id, node.text), begin)
+
+    def _told_due(self, node: Node, step: Step, begin: int) -> Due:
+        """Return the condition under which these words begin, as the talk's record can tell it again."""
+        why: Due = at(0) if isinstance(step.because, str) else step.because
+        if step.because == "otherwise" and step.came_from is not None:
+            why = self._nodes[step.came_from].decide
+        condition = node.due or why
+        if self._recognised and needs_words(condition):
+            # What a recogniser made of the sound is in the path; the record has the moment, and that there was a reply.
+            return not_before(begin, replied())
+        return not_before(step.chosen, condition)
 
     def _open(self, id: str | None) -> bool:
         return id is not None and self._visits[id] < self._nodes[id].at_most

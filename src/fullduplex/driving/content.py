@@ -19,6 +19,8 @@ ASSISTANT_SAYS = (
     "i am here to help",
     "im here to help",
     "im happy to help",
+    "happy to accommodate your request",
+    "pleased to inform you",
     "as an ai",
     "i am an ai",
     "im an ai",

@@ -33,6 +33,7 @@ from fullduplex.providers.voices import Voice
 
 #: A model that writes nothing that can be said so often in a row has given up.
 _EMPTY_REPLIES = 2
+_UNCLEAR = "(The other end said something that you could not make out.)"
 
 Kind = Literal["turn", "interruption", "backchannel"]
 
@@ -245,10 +246,9 @@ class SimulatedUser:
 
     async def _write(self, kind: Kind, asked: int, ear: Ear) -> None:
         heard = await self._heard(ear)
-        opening = "(No answer.)" if self._turns else "(The call begins. You speak first.)"
-        happened = Message("user", heard or opening)
-        # Words that were thrown away were an answer to the same silence.
-        if heard or self._history[-1:] != [happened]:
+        happened = Message("user", heard or self._nothing_new(ear))
+        # Words that were thrown away leave the other end's last message as it was.
+        if heard or not self._history or self._history[-1].role == "assistant":
             self._history.append(happened)
         aside = "(The other end is still talking. Cut in with one short sentence.)" if kind == "interruption" else ""
         again = "(Say something in plain words.)" if self._empty else ""
@@ -276,13 +276,22 @@ class SimulatedUser:
         told, self._told = ear.said[self._told :], len(ear.said)
         start, self._heard_until = self._heard_until, ear.now
         reported = " ".join(text for who, text, _ in told if who == "system" and text.strip())
-        if reported or ear.system_until is None or ear.system_until <= start:
+        if reported or ear.system_until is None or ear.system_until <= start or self._reports(ear):
             return reported
         if self._hear is None:
-            return "(The other end said something that you could not make out.)"
+            return _UNCLEAR
         sound, hear = ear.sound(start, ear.now), self._hear
         recognised, _ = await took(lambda: hear(sound, ear.rate), self._declared.hearing)
-        return recognised.strip() or "(The other end said something that you could not make out.)"
+        return recognised.strip() or _UNCLEAR
+
+    def _reports(self, ear: Ear) -> bool:
+        """Return whether the system reports its words: then what sounds on was told when it began."""
+        return any(who == "system" and text.strip() for who, text, _ in ear.said)
+
+    def _nothing_new(self, ear: Ear) -> str:
+        if not self._turns:
+            return "(The call begins. You speak first.)"
+        return "(No answer.)" if self._reply is None else "(The other end said no more.)"
 
     def _messages(self, *asides: str) -> list[Message]:
         """Return the talk so far as the model sees it: its own words are the caller's, and turns alternate."""
