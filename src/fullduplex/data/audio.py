@@ -203,8 +203,8 @@ def resample(samples: NDArray[np.floating[Any]], from_rate: int, to_rate: int) -
 def write(path: Path, samples: NDArray[np.floating[Any]], rate: int, subtype: str = "PCM_16") -> None:
     """Write ``samples`` ([frames] or [frames, channels]) as WAV or FLAC by suffix, whole or not at all.
 
-    Integer codings clip at full scale; what :func:`read` gave of one is written as the same integers. Raises :class:`InputError` on another suffix,
-    on no samples, and on NaN or infinity.
+    Integer codings clip at full scale; what :func:`read` gave of one is written as the same integers.
+    Raises :class:`InputError` on another suffix, on no samples, and on NaN or infinity.
     """
     import soundfile
 

@@ -309,10 +309,10 @@ class _Talking:
             if span.start < length
         ]
         ends = length * rate // SECOND
-        user = np.pad(self.user[:ends], (0, max(0, ends - len(self.user))))
+        user = _cut(self.user, ends)
         return Talk(
             user=user,
-            sent=user if self.plain else np.pad(self.sent[:ends], (0, max(0, ends - len(self.sent)))),
+            sent=user if self.plain else _cut(self.sent, ends),
             user_rate=rate,
             received=received,
             system=played.samples,
@@ -338,6 +338,11 @@ class _Ended(ConversationError):
     def __init__(self, message: str, ended_by: EndedBy) -> None:
         super().__init__(message)
         self.ended_by = ended_by
+
+
+def _cut(samples: Samples, length: int) -> Samples:
+    """Return the first ``length`` samples, with silence after them where there are fewer."""
+    return samples[:length] if length <= len(samples) else np.pad(samples, (0, length - len(samples)))
 
 
 def _sound(chunk: Chunk) -> Chunk:

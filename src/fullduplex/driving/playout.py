@@ -104,6 +104,8 @@ class Player:
         self._free = _EMPTY
         # Placements before this index end at or before this sample; the past is final.
         self._settled, self._settled_until = 0, 0
+        # The next placement to tell of, and the utterance that sounded last with its samples so far.
+        self._told, self._sounding, self._sounded = 0, "", 0
 
     def take(self, event: Chunk | Flush) -> None:
         """Place ``event``; raises ValueError where it arrived before the one before it."""
@@ -161,17 +163,28 @@ class Player:
         return max(0, self._free)
 
     def latest(self, now: int) -> tuple[str, int]:
-        """Return the id of the utterance that sounded last before sample ``now``, and how many of its samples have."""
-        last = next((part for part in reversed(self.placed) if part.played and part.start < now), None)
-        if last is None:
-            return "", 0
-        played = 0
-        for part in reversed(self.placed):
-            if part.played and part.chunk.id == last.chunk.id:
-                played += max(0, min(part.end, now) - part.start)
-            elif part.played and part.end <= last.start:
-                break
-        return last.chunk.id, played
+        """Return the id of the utterance that sounded last before sample ``now``, and how many of its samples have.
+
+        Asked with moments in order, none before an event that was taken.
+        """
+        placed, at = self.placed, self._told
+        # What ended before now is final: it is counted once.
+        while at < len(placed) and placed[at].end <= now:
+            self._count(placed[at])
+            at += 1
+        self._told = at
+        if at < len(placed) and placed[at].played and placed[at].start < now:
+            part = placed[at]
+            before = self._sounded if part.chunk.id == self._sounding else 0
+            return part.chunk.id, before + now - part.start
+        return self._sounding, self._sounded
+
+    def _count(self, part: Placed) -> None:
+        if not part.played:
+            return
+        if part.chunk.id != self._sounding:
+            self._sounding, self._sounded = part.chunk.id, 0
+        self._sounded += part.played
 
     def sound(self, start: int, end: int) -> Samples:
         """Return the samples ``[start, end)`` as they sound by the events taken so far."""
