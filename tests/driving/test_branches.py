@@ -311,3 +311,15 @@ def test_a_real_voice_is_answered_by_what_a_real_recogniser_heard_of_it() -> Non
     talk = hold(user, Scripted(script, rate_in=RATE))
     assert went(user) == ["start", "thank"]
     assert validity(talk) == ()
+
+
+def test_the_script_of_the_documents_is_read(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "explanation" / "users.md"
+    block = page.read_text(encoding="utf-8").split("```json\n")[1].split("```")[0]
+    (tmp_path / "script.json").write_text(block)
+    assert [node.id for node in read_branches(tmp_path / "script.json")] == [
+        "question",
+        "interruption",
+        "nudge",
+        "follow-up",
+    ]

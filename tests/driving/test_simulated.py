@@ -395,3 +395,10 @@ def test_a_small_model_talks_in_a_real_voice_and_repeats() -> None:
     assert talk.turns and all(taken.turn.text for taken in talk.turns)
     assert not {"not due", "late", "inaudible", "stray sound"} & {f.kind for f in validity(talk)}
     assert texts(once()) == texts(talk)
+
+
+def test_on_the_wall_clock_work_runs_beside_the_talk() -> None:
+    user = caller("Hello there. [END]", policy=Policy(opening=ms(100)))
+    talk = run_on("wall", drive(answers("Yes?"), user, length=seconds(2)))
+    assert texts(talk) == ["Hello there."]
+    assert 0.2 <= starts(talk)[0] < 1.5
