@@ -82,7 +82,7 @@ class Babble:
     """Several people who talk at once, none of them to the system.
 
     ``snr`` in dB, of all voices together. ``voices``: how many. ``audio`` names recordings of
-    talkers; without any, the embedded voice hibari speaks stock sentences at as many pitches. Each voice
+    talkers; without any, the embedded voice hibari speaks stock sentences, at eight pitches or fewer. Each voice
     has its silences taken out, the same level, and a place of its own to begin at; it goes round where
     it is shorter than the audio.
     """

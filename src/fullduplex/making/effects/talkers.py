@@ -21,13 +21,15 @@ SENTENCES = (
     "There were more geese than people in the park that day.",
 )
 _LOWEST, _HIGHEST = 0.8, 1.2
+#: In a larger crowd pitches recur, and with them the sentences in another order.
+_PITCHES = 8
 
 
 def talk(number: int, among: int, rate: int) -> Samples:
     """Return what talker ``number`` of ``among`` says, at ``rate``: every sentence, each talker from another one on."""
-    place = number / max(1, among - 1)
-    spoken = [_said(sentence, _LOWEST + (_HIGHEST - _LOWEST) * place) for sentence in SENTENCES]
-    order = [(number + step) % len(spoken) for step in range(len(spoken))]
+    pitch = float(np.linspace(_LOWEST, _HIGHEST, min(among, _PITCHES))[number % _PITCHES])
+    spoken = [_said(sentence, pitch) for sentence in SENTENCES]
+    order = [(number + number // _PITCHES + step) % len(spoken) for step in range(len(spoken))]
     return resample(np.concatenate([spoken[at].samples for at in order]), spoken[0].rate, rate)
 
 
