@@ -21,9 +21,9 @@ SMOLLM2 = "smollm2-135m"
 class LlamaCpp:
     """A GGUF model through xllamacpp, on the processor.
 
-    ``path`` is the file; empty for SmolLM2 135M, which is English, small, and fluent rather than right. ``temperature`` 0
-    takes the likeliest token each time; above it, ``seed`` draws. ``repeat`` above 1 makes tokens that were
-    used less likely; without it so small a model echoes its user. ``context`` is how many tokens it can see.
+    ``path`` is the file; empty for SmolLM2 135M, which is English, small, and fluent rather than right.
+    ``temperature`` 0 takes the likeliest token each time; above it, ``seed`` draws. ``repeat`` above 1 makes tokens
+    that were used less likely; without it so small a model echoes its user. ``context`` is how many tokens it can see.
     ``threads`` 1 repeats exactly; several may not. ``keep_prompt`` spares reading the earlier turns again, and
     may change a reply, because sums are then made in another order.
 
@@ -100,8 +100,9 @@ class LlamaCpp:
             except _TooLong:
                 first = next((i for i, message in enumerate(waiting[:-1]) if message.role != "system"), None)
                 if first is None:
+                    name, most = printable(self._file.name, 80), self.context
                     raise PluginError(
-                        f"language model {self._file.name}: the turn is longer than its context of {self.context} tokens"
+                        f"language model {name}: the turn is longer than its context of {most} tokens"
                     ) from None
                 del waiting[first]
 
@@ -148,7 +149,7 @@ def _server(path: str, context: int, threads: int) -> Any:
     asked.cache_ram_mib, asked.ctx_shift = 0, False
     try:
         return library.Server(asked)
-    except Exception as error:  # noqa: BLE001  the library throws whatever its C++ throws
+    except Exception as error:
         raise PluginError(f"language model {printable(path)} cannot be loaded: {printable(str(error), 120)}") from error
 
 

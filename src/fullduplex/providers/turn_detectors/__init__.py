@@ -21,5 +21,5 @@ class TurnDetector(Protocol):
         ...
 
     def finished(self, samples: Samples) -> float:
-        """Return how likely, between 0 and 1, the speaker of ``samples`` (16 kHz, silence after it included) is done."""
+        """Return how likely, between 0 and 1, the speaker of ``samples`` is done: 16 kHz, with the silence after it."""
         ...

@@ -38,10 +38,10 @@ class Cascade:
     A turn ends after ``silence``. With ``turns`` (``smart-turn``) the detector is asked once the user has been
     silent for ``ask_after``: from ``finished_at`` on, the turn is over, else it is over after ``patience``.
     Speech of ``barge_in`` or longer while it speaks interrupts it, unless it is not ``interruptible``; what the
-    listener did not hear is then no part of its memory. The reply has at most ``limit`` tokens. Its audio
-    is sent ahead as soon as it is made, or in real time if ``paced``, ``chunk`` at a time, with ``gap`` between pieces.
-    With ``backchannel`` above 0 it says ``backchannel_text`` in a pause of the user's, once every so many seconds of the
-    user's turn; only the turn detector can keep it from doing so at a turn's end.
+    listener did not hear is then no part of its memory. The reply has at most ``limit`` tokens. Its audio is sent
+    ahead as soon as it is made, or in real time if ``paced``, ``chunk`` at a time, with ``gap`` between pieces.
+    With ``backchannel`` above 0 it says ``backchannel_text`` in a pause of the user's, once every so many seconds
+    of the user's turn; only the turn detector can keep it from doing so at a turn's end.
 
     ``declared_*`` is the time that each stage takes on the ``step-algorithmic`` clock: a window of voice
     activity, a turn detector's answer, a recogniser's (and for each second of audio), the model's first token,

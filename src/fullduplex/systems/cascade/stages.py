@@ -15,8 +15,8 @@ STAGES = ("endpoint", "recogniser", "first_token", "first_clause", "first_audio"
 class Stages:
     """The moments of turn ``turn`` on the talk's clock, in microseconds; None until they come.
 
-    ``speech_end`` is the end of the user's last window of speech, as the cascade heard it; ``endpoint`` when it took the
-    turn to be over.
+    ``speech_end`` is the end of the user's last window of speech, as the cascade heard it; ``endpoint`` when it took
+    the turn to be over.
     """
 
     turn: int

@@ -44,8 +44,8 @@ _TIMES = {"wall": "real", "step-honest": "measured", "step-algorithmic": "declar
 class Exchange:
     """A turn of the user and the reply: what was recognised, the pieces said, and how much of them was heard.
 
-    ``began``, ``ended`` are the user's, ``first`` the moment of the reply's first audio and ``until`` of its last, on the
-    talk's clock. ``played`` is None while nothing kept the listener from hearing all.
+    ``began`` and ``ended`` are the user's, ``first`` the moment of the reply's first audio and ``until`` of its last,
+    on the talk's clock; ``length`` is of its audio. ``played`` is None while nothing kept the listener from hearing all.
     """
 
     number: int
