@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -276,6 +277,15 @@ def test_what_is_written_is_read(effect: fx.Effect) -> None:
 
 def test_every_kind_is_tested() -> None:
     assert {effect.kind for effect in WRITTEN} == set(fx.KINDS)
+
+
+def test_the_reference_names_every_kind_and_its_members() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "effects.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| ([^|]+) \|", page, re.MULTILINE)
+    told = {kind: set(re.findall(r"`(\w+)`", members)) for kind, members in rows}
+    assert told == {name: set(kind.members) - {"seed"} for name, kind in fx.KINDS.items()}
+    example = json.loads(re.findall(r"```json\n(.*?)```", page, re.DOTALL)[0])
+    assert len(fx.effects_from_json(example, Path("effects.md"))) == 4
 
 
 def test_times_are_seconds_in_json() -> None:

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fullduplex.data import audio
+from fullduplex.driving.echo import EchoPath
 from fullduplex.making import effects as fx
 from fullduplex.making.effects.codecs import through_g711, through_opus
 from fullduplex.making.effects.filters import without_lows
@@ -217,6 +218,21 @@ def test_an_echo_comes_after_its_delay_and_as_softly_as_it_says(rate: int) -> No
     assert len(kernel) == rate // 5 + 1
     assert np.flatnonzero(kernel).tolist() == [rate // 5]
     assert kernel[-1] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("t60", [None, ms(150)])
+def test_a_talk_applies_the_kernel(t60: int | None) -> None:
+    rate, echo = 16_000, fx.Echo(ms(60), -12.0, t60=t60)
+    said = spoken(rate)
+    path = EchoPath(echo.impulse(rate), echo.delay, rate, rate)
+    heard = []
+    for at in range(0, len(said) - 320, 320):
+        path.take(said[at : at + 320])
+        heard.append(path.between(at, at + 320))
+    expected = np.convolve(said, echo.kernel(rate))
+    live = np.concatenate(heard)
+    assert np.abs(live).max() > 0.01
+    assert live == pytest.approx(expected[: len(live)], abs=1e-5)
 
 
 def test_an_echo_in_a_room_is_the_same_each_time_and_begins_with_the_direct_sound() -> None:

@@ -134,7 +134,7 @@ def effect_from_json(value: object, path: Path, where: str) -> Effect:
         raise InputError(path, field, found=error.found, expected=error.expected, do=error.do) from None
 
 
-def split(effects: Sequence[Effect]) -> tuple[tuple[Offline, ...], tuple[Echo, ...]]:
+def split(effects: Sequence[Effect | Offline]) -> tuple[tuple[Offline, ...], tuple[Echo, ...]]:
     """Return the effects that samples at hand are enough for, and those that need a talk; each in its order."""
     offline = tuple(effect for effect in effects if not isinstance(effect, Echo))
     return offline, tuple(effect for effect in effects if isinstance(effect, Echo))
@@ -146,12 +146,14 @@ def apply(effect: Offline, samples: Samples, rate: int, *, random: np.random.Gen
     return samples + made if effect.adds else made
 
 
-def apply_effects(effects: Sequence[Effect], samples: Samples, rate: int, *, seed: int, load: Load) -> Samples:
+def apply_effects(
+    effects: Sequence[Effect | Offline], samples: Samples, rate: int, *, seed: int, load: Load
+) -> Samples:
     """Return the samples of :func:`affected`."""
     return affected(effects, samples, rate, seed=seed, load=load).samples
 
 
-def affected(effects: Sequence[Effect], samples: Samples, rate: int, *, seed: int, load: Load) -> Affected:
+def affected(effects: Sequence[Effect | Offline], samples: Samples, rate: int, *, seed: int, load: Load) -> Affected:
     """Return ``samples`` (one voice at ``rate``) after ``effects``, in their order; live ones are handed back.
 
     Each effect draws from a generator of its own: ``default_rng([seed, how many equal effects come before it,
