@@ -12,6 +12,7 @@ opus      Ogg pages with Opus (:mod:`fullduplex.systems.ogg_opus`)
 from __future__ import annotations
 
 import struct
+from math import gcd
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from fullduplex.driving.playout import Samples
 from fullduplex.errors import ConversationError
 from fullduplex.model.spans import SECOND
+from fullduplex.once import once_per_process
 
 Coding = Literal["pcm16", "f32", "mulaw", "wav", "opus"]
 CODINGS: tuple[Coding, ...] = get_args(Coding)
@@ -39,11 +41,17 @@ class Incoming:
         self._rest = b""
         self._rates: Rates | None = None
         self._opus: Any = None
+        if coding == "opus":
+            # Now, and not when the first page comes: loading takes a while.
+            from fullduplex.systems.ogg_opus import OggOpus
+
+            self._opus = OggOpus()
+            self.rate = self._opus.rate
 
     def take(self, data: bytes) -> Samples:
         """Return the samples that ``data`` completes; raises :class:`ConversationError` where it is no such audio."""
         if self.coding == "opus":
-            samples = self._decoder().take(data)
+            samples = self._opus.take(data)
         elif self.coding == "wav":
             samples, self.rate = _wav(data)
         else:
@@ -59,14 +67,6 @@ class Incoming:
         waiting = self._rates.end() if self._rates else np.zeros(0, np.float32)
         self._rates = None
         return waiting
-
-    def _decoder(self) -> Any:
-        if self._opus is None:
-            from fullduplex.systems.ogg_opus import OggOpus
-
-            self._opus = OggOpus()
-            self.rate = self._opus.rate
-        return self._opus
 
     def _at_rate(self, samples: Samples) -> Samples:
         if self._rates is None and self.rate == self.rate_out:
@@ -134,9 +134,9 @@ class Rates:
     """
 
     def __init__(self, rate: int, rate_out: int) -> None:
-        self._step, self._rate, self._rate_out = rate / rate_out, rate, rate_out
+        self._rate, self._rate_out = rate, rate_out
         self._half = max(8, AHEAD * rate // SECOND)
-        self._cutoff = 0.95 * min(1.0, rate_out / rate)
+        self._weights = _weights(rate, rate_out, self._half)
         self._heard = np.zeros(self._half, np.float64)
         self._gone = -self._half
         self._made = 0
@@ -164,12 +164,23 @@ class Rates:
     def _between(self, first: int, last: int) -> Samples:
         if first >= last:
             return np.zeros(0, np.float32)
-        centre = np.arange(first, last) * self._step - self._gone
-        near = np.floor(centre).astype(np.int64)[:, None] + np.arange(1 - self._half, self._half + 1)
-        apart = near - centre[:, None]
-        weights = self._cutoff * np.sinc(self._cutoff * apart) * _kaiser(apart / self._half)
-        made: NDArray[np.float64] = (self._heard[np.clip(near, 0, len(self._heard) - 1)] * weights).sum(axis=1)
+        place = np.arange(first, last) * self._rate
+        near = (place // self._rate_out - self._gone)[:, None] + np.arange(1 - self._half, self._half + 1)
+        phase = place % self._rate_out // gcd(self._rate, self._rate_out)
+        made: NDArray[np.float64] = (self._heard[np.clip(near, 0, len(self._heard) - 1)] * self._weights[phase]).sum(
+            axis=1
+        )
         return made.astype(np.float32)
+
+
+@once_per_process
+def _weights(rate: int, rate_out: int, half: int) -> NDArray[np.float64]:
+    """Return what each of the ``2 * half`` samples around one counts, for each place [phase] that one can have."""
+    phases = rate_out // gcd(rate, rate_out)
+    cutoff = 0.95 * min(1.0, rate_out / rate)
+    apart = np.arange(1 - half, half + 1) - np.arange(phases)[:, None] / phases
+    weights: NDArray[np.float64] = cutoff * np.sinc(cutoff * apart) * _kaiser(apart / half)
+    return weights
 
 
 def _kaiser(x: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -68,11 +68,12 @@ class Wire(Protocol):
 class Loopback:
     """A talk with a loopback server at ``url``, such as ``ws://127.0.0.1:8765``.
 
+    Without a ``url`` it can only be asked what it is: ``conform`` starts a server for it.
     ``behaviour`` is what the server shall do, as JSON; empty leaves it to the server. ``traits`` are what a
     driver is told, true or not. ``reported`` is called with the server's own account at the end of a talk.
     """
 
-    url: str
+    url: str = ""
     behaviour: Mapping[str, Any] = field(default_factory=dict)
     traits: Traits = field(default_factory=lambda: Traits(timing="burst", flush="id"))
     ready_within: int = seconds(30)

@@ -105,7 +105,7 @@ class OggOpus:
     def __init__(self) -> None:
         self.pre_skip: int | None = None
         self._pages, self._half = Pages(), b""
-        self._decoder: Any = None
+        self._decoder = _decoder()
 
     def take(self, data: bytes) -> Samples:
         """Return the samples that ``data`` completes; raises :class:`ConversationError` where it is no Ogg-Opus."""
@@ -138,10 +138,6 @@ class OggOpus:
     def _sounds(self, packet: bytes) -> Samples:
         import av
 
-        if self._decoder is None:
-            decoder = av.CodecContext.create("libopus", "r")
-            decoder.layout, decoder.sample_rate, decoder.format = "mono", RATE, "s16"
-            self._decoder = decoder
         try:
             frames = self._decoder.decode(av.Packet(packet))
         except av.FFmpegError as error:
@@ -150,3 +146,11 @@ class OggOpus:
             return np.zeros(0, np.float32)
         samples: Samples = np.concatenate([frame.to_ndarray().reshape(-1) for frame in frames])
         return samples.astype(np.float32) / np.float32(32_768)
+
+
+def _decoder() -> Any:
+    import av
+
+    decoder: Any = av.CodecContext.create("libopus", "r")
+    decoder.layout, decoder.sample_rate, decoder.format = "mono", RATE, "s16"
+    return decoder

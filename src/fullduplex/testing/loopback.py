@@ -21,13 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fullduplex.driving.clock import VirtualLoop
 from fullduplex.driving.link import Traits
 from fullduplex.errors import ConversationError, InputError
 from fullduplex.model.spans import SECOND, ms, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.systems.loopback import Gone, Talking, talk_over
 from fullduplex.testing.behaviour import Behaviour, behaviour_from_json
-from fullduplex.testing.model import Reset, Talker
+from fullduplex.testing.model import Reset, Talker, prepare
 
 #: What a server does that nobody told what to do: it answers, and stops when it is interrupted.
 USUAL = Behaviour(answer=ms(500), answer_length=seconds(3), yields=ms(200), flush="id", pace="burst")
@@ -71,6 +72,10 @@ class Served:
 
     async def handshake(self, behaviour: Behaviour) -> bool:
         """Get ready; return False where the client is sent away or left."""
+        if isinstance(asyncio.get_running_loop(), VirtualLoop):
+            prepare(behaviour)
+        else:
+            await asyncio.to_thread(prepare, behaviour)
         if behaviour.busy:
             await self.give(json.dumps({"type": "note", "kind": "busy", "data": {"queue": 1}}))
         early = asyncio.ensure_future(self.take())

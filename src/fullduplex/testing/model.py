@@ -56,6 +56,28 @@ def pieces(behaviour: Behaviour, block: int, length: int) -> tuple[bytes, ...]:
     return tuple(data[i : i + step] for i in range(0, len(data), step))
 
 
+@once_per_process
+def opus_stream(behaviour: Behaviour) -> list[tuple[int, bytes]]:
+    """Return all that is said, with the silence between, as the messages of one Ogg-Opus stream, each with its time."""
+    rate = behaviour.rate
+    ends = max((said.at + said.length for said in behaviour.say), default=0) + seconds(0.5)
+    sound = np.zeros(ends * rate // SECOND, np.float32)
+    for said in behaviour.say:
+        first = said.at * rate // SECOND
+        part = watermark(-(-said.length // BLOCK), rate, said.block)[: said.length * rate // SECOND]
+        sound[first : first + len(part)] = part
+    return ogg_opus(sound, rate, behaviour.opus)
+
+
+def prepare(behaviour: Behaviour) -> None:
+    """Make the audio that will be asked for, so that nobody waits for it in a talk."""
+    if behaviour.coding == "opus":
+        opus_stream(behaviour)
+        return
+    for said in behaviour.say:
+        pieces(_audio_of(behaviour), said.block, said.length)
+
+
 def _coded(coding: str, samples: np.ndarray[Any, np.dtype[np.float32]]) -> bytes:
     if coding == "mulaw":
         return mulaw_encoded(samples)
@@ -208,14 +230,7 @@ class Talker:
 
     async def stream(self) -> None:
         """Send all that is said as one Ogg-Opus stream, silence in between."""
-        b = self.behaviour
-        ends = max((u.at + u.length for u in b.say), default=0) + seconds(0.5)
-        sound = np.zeros(ends * b.rate // SECOND, np.float32)
-        for said in b.say:
-            first = said.at * b.rate // SECOND
-            part = watermark(-(-said.length // BLOCK), b.rate, said.block)[: said.length * b.rate // SECOND]
-            sound[first : first + len(part)] = part
-        for due, data in ogg_opus(sound, b.rate, b.opus):
+        for due, data in opus_stream(self.behaviour):
             await self.until(due)
             await self.say(0, 0, -1, data)
 

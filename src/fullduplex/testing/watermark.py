@@ -325,9 +325,10 @@ def _edges(samples: Samples, rate: int, run: list[Block], free: int, end: int) -
     size = block_size(rate)
     origin = run[0].sample - run[0].number * size
     inner = round(run[0].sample), round(run[-1].sample) + size
-    lo, hi = max(free, inner[0] - size), min(end, inner[1] + size)
+    lo = max(free, inner[0] - size)
+    hi = max(lo, min(end, inner[1] + size))
     # A block that was read sounds between two and three fifths of it, wherever it is cut.
-    head, tail = min(hi, inner[0] + 3 * size // 5), max(lo, inner[1] - 3 * size // 5)
+    head, tail = max(lo, min(hi, inner[0] + 3 * size // 5)), min(hi, max(lo, inner[1] - 3 * size // 5))
     first = head - _reaches(samples, rate, origin, lo, head, backwards=True)
     return first, tail + _reaches(samples, rate, origin, tail, hi, backwards=False)
 

@@ -1,0 +1,115 @@
+"""Run the cases and tell what came of them: a table for people, JSON for machines, an exit status."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from fullduplex.driving.clock import Clock, run_on
+from fullduplex.driving.link import System, Traits
+from fullduplex.driving.playout import Samples
+from fullduplex.model.spans import ms, seconds
+from fullduplex.systems.loopback import Loopback
+from fullduplex.testing.behaviour import Behaviour
+from fullduplex.testing.cases import CASES, CaseResult, Stage, play
+from fullduplex.testing.loopback import Twin, served
+from fullduplex.testing.probes import probe
+
+#: How many talks go on at once on the wall clock.
+AT_ONCE = 5
+#: How near a planned time has to be.
+NEAR: dict[Clock, int] = {"virtual": ms(1), "wall": ms(60)}
+
+
+def conform(
+    system: System,
+    *,
+    clocks: Sequence[Clock] = (),
+    cases: Iterable[int] = (),
+    say: Samples | None = None,
+    told: Callable[[CaseResult], None] | None = None,
+) -> list[CaseResult]:
+    """Return the results of all cases, or of those numbered, on each of ``clocks`` (default: the system's first).
+
+    The loopback systems are played every case, since their server can be told what to do; without an ``url``
+    a server is started. Any other system is talked with a few times, and the cases that can be judged from
+    outside are: ``say`` is then what the user says, float32 at its ``rate_in`` (default: sound like speech, that
+    not every system takes for it). ``told`` is called with each result as it comes.
+    """
+    wanted = sorted(set(cases) or CASES)
+    results: list[CaseResult] = []
+    for clock in clocks or system.traits.clocks[:1]:
+        if isinstance(system, Loopback | Twin):
+            found = _played(system, clock, wanted)
+        else:
+            found = run_on(clock, probe(system, clock, wanted, say))
+        for result in found:
+            if told is not None:
+                told(result)
+        results += found
+    return results
+
+
+def _played(system: Loopback | Twin, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]:
+    if clock == "virtual":
+        return run_on("virtual", _all(Stage(clock, _twin, NEAR["virtual"]), wanted, 1))
+    if isinstance(system, Loopback) and system.url:
+        return run_on(clock, _all(Stage(clock, _over(system.url), NEAR["wall"]), wanted, AT_ONCE))
+    with served() as url:
+        return run_on(clock, _all(Stage(clock, _over(url), NEAR["wall"]), wanted, AT_ONCE))
+
+
+def _twin(behaviour: Behaviour, traits: Traits, reported: Any, **more: Any) -> System:
+    from dataclasses import replace
+
+    return Twin(behaviour.to_json(), replace(traits, virtual=True), reported=reported, **more)
+
+
+def _over(url: str) -> Callable[..., System]:
+    def make(behaviour: Behaviour, traits: Traits, reported: Any, **more: Any) -> System:
+        return Loopback(url, behaviour.to_json(), traits, reported=reported, **more)
+
+    return make
+
+
+async def _all(stage: Stage, wanted: Sequence[int], together: int) -> list[CaseResult]:
+    turn = asyncio.Semaphore(together)
+
+    async def one(number: int) -> CaseResult:
+        async with turn:
+            return await play(CASES[number], stage)
+
+    return list(await asyncio.gather(*map(one, wanted)))
+
+
+def failed(results: Iterable[CaseResult]) -> bool:
+    """Return whether a case failed."""
+    return any(result.outcome == "failed" for result in results)
+
+
+def to_json(system: System, results: Sequence[CaseResult]) -> dict[str, Any]:
+    """Return the results as one JSON object, with how many passed, failed and do not apply."""
+    counts = {
+        name: sum(result.outcome == name for result in results) for name in ("passed", "failed", "not applicable")
+    }
+    return {"system": system.spec.to_json(), "counts": counts, "cases": [result.to_json() for result in results]}
+
+
+def render(results: Sequence[CaseResult]) -> Any:
+    """Return the results as a table for a terminal (a :class:`rich.table.Table`)."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=f"{len(results)} cases")
+    for name in ("", "case", "clock", "outcome", "measured, or why"):
+        table.add_column(name, no_wrap=name in ("", "clock"))
+    style = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
+    for result in results:
+        told = result.why or ", ".join(f"{name} {value}" for name, value in result.measured.items())
+        outcome = Text(result.outcome, style[result.outcome])
+        table.add_row(str(result.number), Text(result.title), result.clock, outcome, Text(told))
+    return table
+
+
+__all__ = ["AT_ONCE", "NEAR", "CaseResult", "conform", "failed", "render", "seconds", "to_json"]

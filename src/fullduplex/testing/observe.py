@@ -1,0 +1,77 @@
+"""What a log says of the system that made it: how fast it sends, where it ran dry, how far it lags."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from fullduplex.driving.placements import fit_source
+from fullduplex.driving.playout import Chunk, Flush, Placed
+from fullduplex.model.spans import SECOND
+
+#: A lag that grows by more than this, in seconds a second, does not stay within a listener's patience.
+GROWS = 0.01
+
+
+def receive_factor(received: Iterable[Chunk | Flush], rate: int) -> float | None:
+    """Return how many seconds of audio came a second, while utterances came.
+
+    Over each id: all but the last chunk, over the time from the first chunk to the last. None where no
+    utterance has two chunks, or all came at once.
+    """
+    by_id: dict[str, list[Chunk]] = {}
+    for event in received:
+        if isinstance(event, Chunk) and len(event.samples):
+            by_id.setdefault(event.id, []).append(event)
+    audio = sum(len(chunk.samples) for chunks in by_id.values() for chunk in chunks[:-1])
+    time = sum(chunks[-1].arrived - chunks[0].arrived for chunks in by_id.values())
+    return audio * SECOND / rate / time if time else None
+
+
+def underruns(placed: Sequence[Placed]) -> int:
+    """Return how many chunks sounded after a gap behind the chunk before them, both of one id."""
+    played = [part for part in placed if part.played]
+    return sum(b.start > a.end and a.played == a.size for a, b in pairwise(played) if a.chunk.id == b.chunk.id)
+
+
+def taken_back(placed: Iterable[Placed]) -> int:
+    """Return how many samples came and were taken back before they sounded, late ones not counted."""
+    return sum(part.size - part.played for part in placed if not part.late)
+
+
+def frame_lags(received: Iterable[Chunk | Flush], frame: int) -> dict[int, int]:
+    """Return for each output frame of a frame-for-frame system how late it came, in microseconds.
+
+    Output k can be made once input k + 1 is whole, so its lag is its arrival less ``(k + 2) * frame``.
+    k is told by the chunk's source where it has one, else by counting.
+    """
+    chunks = [event for event in received if isinstance(event, Chunk) and len(event.samples)]
+    numbers = [n if chunk.source is None else chunk.source // frame for n, chunk in enumerate(chunks)]
+    return {k: chunk.arrived - (k + 2) * frame for k, chunk in zip(numbers, chunks, strict=True)}
+
+
+def missing_frames(lags: Iterable[int]) -> tuple[int, ...]:
+    """Return the numbers of output frames that never came, though later ones did."""
+    there = set(lags)
+    return tuple(k for k in range(max(there, default=-1)) if k not in there)
+
+
+def growth(lags: dict[int, int], frame: int) -> float:
+    """Return by how many seconds a second the lag grows: 0.3 of a system that needs 1.3 times real time."""
+    line = fit_source((k * frame, lag) for k, lag in lags.items())
+    return 0.0 if line is None else line.slope
+
+
+def falls_behind(lags: dict[int, int], frame: int) -> bool:
+    """Return whether the lag grows by more than :data:`GROWS`, so that its times say how long it has run."""
+    return growth(lags, frame) > GROWS
+
+
+def at_once(arrivals: Sequence[int], within: int) -> int:
+    """Return the greatest number of arrivals in any stretch of ``within``."""
+    most = first = 0
+    for n, time in enumerate(arrivals):
+        while time - arrivals[first] >= within:
+            first += 1
+        most = max(most, n - first + 1)
+    return most
