@@ -169,7 +169,7 @@ def _tasks(out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, 
         for entry in entries:
             yield DriveTask(
                 str(out), entry, driving.system, driving.clock, repeat, driving.retries,
-                driving.frame, driving.priming, asked.seed, str(cache),
+                driving.frame, driving.priming, asked.seed, str(cache), asked.language,
             )  # fmt: skip
 
 

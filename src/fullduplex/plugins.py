@@ -6,10 +6,13 @@ by declaring one. Nothing is imported until a member is asked for.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from fullduplex.errors import PluginError
@@ -81,6 +84,24 @@ def find(family: str, name: str) -> Any:
     for part in filter(None, attribute.split(".")):
         found = getattr(found, part)
     return found
+
+
+def make(family: str, name: str, options: Mapping[str, Any], cache: Path) -> Any:
+    """Return a member of ``family`` made with ``options``; one that keeps weights is handed ``cache``.
+
+    Raises :class:`PluginError` where there is no such member, or it has no such option (the sentence names
+    those that it has), or it cannot be made so.
+    """
+    maker = find(family, name)
+    known = signature(maker).parameters
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        there = ", ".join(option for option in known if option != "cache") or "none"
+        raise PluginError(f"{_one(family)} {name!r} has no option {unknown[0]!r}; it has: {there}")
+    try:
+        return maker(**options, **({"cache": cache} if "cache" in known else {}))
+    except (TypeError, ValueError) as error:
+        raise PluginError(f"{_one(family)} {name!r}: {error}") from error
 
 
 def _one(family: str) -> str:

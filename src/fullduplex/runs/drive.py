@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.fdb_folder import transcript
@@ -19,12 +17,10 @@ from fullduplex.data.files import read_json, write_json
 from fullduplex.driving import keep
 from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.drive import drive
-from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.heard import words_heard
 from fullduplex.driving.link import Note, System
 from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
 from fullduplex.driving.talk import BrokenTalk, Talk
-from fullduplex.driving.user import Turn, User
 from fullduplex.errors import ConversationError, FullDuplexError, InputError
 from fullduplex.model.items import Event
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
@@ -34,6 +30,7 @@ from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.run import Run
 from fullduplex.runs.stimulus import Stimulus, stimulus
+from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
 SCHEMA = 1
@@ -62,6 +59,7 @@ class DriveTask:
     priming: int = 0
     seed: int = 0
     cache: str = ""
+    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +98,8 @@ def hold_together(tasks: Sequence[DriveTask]) -> list[Held | str]:
         except FullDuplexError as error:
             return str(error)
 
+    if len(tasks) == 1:
+        return asyncio.run(all_of_them())
     # A collection of garbage in the middle of hundreds of frames would make them late.
     gc.collect()
     gc.freeze()
@@ -179,44 +179,54 @@ class _Job:
         attempts: list[dict[str, Any]] = []
         while True:
             number = len(attempts) + 1
-            failed, talk = "", None
+            failed, talk, told = "", None, {"attempt": number}  # type: str, Talk | None, dict[str, Any]
+            decided = None
             try:
-                talk = await self.talk(number)
+                talk, its = await self.talk(number)
+                decided = {"decided": its.told(), "effects": its.put}
+                faults = its.check(talk) if self.asked.hang_up is not None else ()
+                if faults:
+                    told["discarded"] = [fault.to_json() for fault in faults]
             except BrokenTalk as error:
                 failed, talk = str(error), error.talk
             except ConversationError as error:
                 failed = str(error)
-            told: dict[str, Any] = {"attempt": number}
             if failed:
                 told["failed"] = failed
             attempts.append(told)
-            last = not failed or number > self.task.retries
-            self.keep(self.folder if last else self.folder / ATTEMPTS / str(number), talk, attempts, failed)
+            last = len(told) == 1 or number > self.task.retries
+            place = self.folder if last else self.folder / ATTEMPTS / str(number)
+            self.keep(place, talk, attempts, failed, decided)
             if last:
                 return Held(str(self.folder), number, failed, late=bool(talk and talk.pacing.late))
             # A server that has just failed is not asked again at once.
-            await asyncio.sleep(min(10.0, 0.5 * 2 ** (number - 1)))
+            await asyncio.sleep(min(10.0, 0.5 * 2 ** (number - 1)) if failed else 0)
 
-    async def talk(self, attempt: int) -> Talk:
-        asked, task, traits = self.asked, self.task, self.system.traits
-        effects = _Effects(asked, task.seed, traits.rate_in)
-        turns = [effects.on(Turn(_user(cue, traits.rate_in), cue.due, cue.id, cue.text), cue) for cue in asked.cues]
-        person: User | list[Turn] = effects.on_all(turns)
-        length = asked.cap
-        if length is None:
-            length = max(1, len(turns[0].samples) * SECOND // traits.rate_in)
-        return await drive(
+    async def talk(self, attempt: int) -> tuple[Talk, Part]:
+        task = self.task
+        # Another repeat of a simulated user is another user.
+        its = part(
+            self.asked,
+            self.system.traits,
+            seed=task.seed,
+            attempt=attempt + 100 * (task.repeat - 1),
+            language=task.language,
+            cache=Path(task.cache),
+        )
+        talk = await drive(
             self.system,
-            person,
-            length=length,
-            hang_up=asked.hang_up,
-            prompt=asked.prompt,
+            its.user,
+            length=its.length,
+            hang_up=self.asked.hang_up,
+            prompt=self.asked.prompt,
             frame=task.frame,
             priming=task.priming,
-            echo=effects.echo(traits.rate_out),
+            echo=its.echo,
+            bed=its.bed,
         )
+        return talk, its
 
-    def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str) -> None:
+    def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str, decided: Any) -> None:
         """Write what is known of an attempt; ``talk.json`` last."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / DONE).unlink(missing_ok=True)
@@ -242,6 +252,8 @@ class _Job:
             "effects": list(self.asked.effects),
             "seed": self.task.seed,
             "repeat": self.task.repeat,
+            "user": decided,
+            "valid_user": "discarded" not in attempts[-1],
             "attempts": list(attempts),
             "failed": failed,
             "digest": self.digest,
@@ -286,54 +298,6 @@ def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -
     return build(spec, Path(cache_folder), dict(names))
 
 
-def _user(cue: Any, rate: int) -> np.ndarray[Any, np.dtype[np.float32]]:
-    samples, own = audio.read(cue.audio, cue.channel)
-    # Once and whole: chunk by chunk it would click and drift.
-    return audio.resample(samples, own, rate)
-
-
-class _Effects:
-    """The item's effects: those of a cue, those of all that is said, and the live echo."""
-
-    def __init__(self, asked: Stimulus, seed: int, rate: int) -> None:
-        self.asked, self.seed, self.rate = asked, seed, rate
-
-    def on(self, turn: Turn, cue: Any) -> Turn:
-        return replace(turn, samples=self._applied(cue.effects, turn.samples, cue.audio))
-
-    def on_all(self, turns: list[Turn]) -> list[Turn]:
-        if not self.asked.effects or not turns:
-            return turns
-        place = self.asked.cues[0].audio
-        return [replace(turn, samples=self._applied(self.asked.effects, turn.samples, place)) for turn in turns]
-
-    def echo(self, rate_out: int) -> EchoPath | None:
-        if not self.asked.effects:
-            return None
-        from fullduplex.making.effects import effect_from_json, split
-
-        path = self.asked.cues[0].audio if self.asked.cues else Path("cues.json")
-        _, live = split([effect_from_json(e, path, "effects") for e in self.asked.effects])
-        if not live:
-            return None
-        echo = live[0]
-        return EchoPath(echo.impulse(rate_out), echo.delay, rate_out, self.rate)
-
-    def _applied(self, effects: Sequence[Mapping[str, Any]], samples: Any, place: Path) -> Any:
-        if not effects:
-            return samples
-        from fullduplex.making.effects import apply_effects, effect_from_json, split
-
-        told, _ = split([effect_from_json(e, place, "effects") for e in effects])
-        return apply_effects(told, samples, self.rate, seed=self.seed, load=lambda name: self._load(place, name))
-
-    def _load(self, place: Path, name: str) -> Any:
-        from fullduplex.runs.stimulus import inside
-
-        samples, own = audio.read(inside(place, name, "effects"))
-        return audio.resample(samples, own, self.rate)
-
-
 def _clocks(talk: Talk, source: bool) -> dict[str, Any]:
     """Return for how many seconds each other clock places the audio differently, and the source clock's line."""
     told: dict[str, Any] = {}
@@ -364,6 +328,9 @@ def _content(asked: Stimulus) -> Any:
         "cap": asked.cap,
         "branches": None if asked.branches is None else sha256(asked.branches),
         "simulated": asked.simulated,
+        "voice": asked.voice,
+        "recogniser": asked.recogniser,
+        "check": asked.check,
     }  # fmt: skip
 
 

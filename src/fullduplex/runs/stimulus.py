@@ -11,6 +11,15 @@
      "hang_up": {"quiet": 4, "patience": 30}, "cap": 120}
 
 Audio lies in the item's folder. Effects of a cue are put on its audio, the others on everything that is sent.
+With ``"hang_up": null`` the talk ends with the last cue's audio. In place of ``cues`` there may be
+``"branches": "script.json"`` (see :mod:`fullduplex.driving.branches`), or a simulated user (needs a ``goal`` alone)::
+
+    "simulated": {"goal": "Book a table for two.", "persona": "warm", "model": "smollm2", "voice": "hibari",
+                  "recogniser": "whisper", "policy": {"turns": 4}}
+
+``voice`` and ``recogniser`` beside ``branches`` speak its texts and hear a system that reports no words.
+``check`` says what a valid user's side is (:class:`fullduplex.driving.validity.Check`), and ``recogniser`` in it
+what hears whether the right words were said.
 """
 
 from __future__ import annotations
@@ -29,7 +38,10 @@ from fullduplex.model.items import KINDS
 from fullduplex.model.spans import seconds
 
 CUES = "cues.json"
-_MEMBERS = {"schema", "prompt", "cues", "effects", "hang_up", "cap", "branches", "simulated"}
+_MEMBERS = {
+    "schema", "prompt", "cues", "effects", "hang_up", "cap",
+    "branches", "voice", "recogniser", "simulated", "check",
+}  # fmt: skip
 _CUE_MEMBERS = {"id", "audio", "channel", "text", "due", "event", "effects"}
 #: The hard cap of an item that states none.
 CAP = seconds(120)
@@ -53,7 +65,8 @@ class Stimulus:
     """All that the user does. Without ``hang_up`` the talk lasts as long as the one file that is replayed.
 
     ``cap`` is the most that a talk may last, in microseconds; None for a replay. ``branches`` and ``simulated``
-    are what a user needs who decides as the talk goes on; then there are no ``cues``.
+    are what a user needs who decides as the talk goes on; then there are no ``cues``. ``place`` is the file
+    that said all this.
     """
 
     cues: tuple[Cued, ...]
@@ -63,6 +76,10 @@ class Stimulus:
     cap: int | None = None
     branches: Path | None = None
     simulated: Mapping[str, Any] | None = None
+    voice: str = ""
+    recogniser: str = ""
+    check: Mapping[str, Any] | None = None
+    place: Path = Path()
     protocol: str = "direct replay"
 
 
@@ -72,7 +89,8 @@ def stimulus(entry: Entry) -> Stimulus:
         return read_cues(entry.files[CUES])
     if entry.user_voice is None:
         raise InputError(entry.key, found=f"neither input.wav nor {CUES}", expected="what the user says")
-    return Stimulus((Cued(entry.user_voice.path, at(0), channel=entry.user_voice.channel),))
+    voice = entry.user_voice
+    return Stimulus((Cued(voice.path, at(0), channel=voice.channel),), place=voice.path)
 
 
 def read_cues(path: Path) -> Stimulus:
@@ -87,24 +105,33 @@ def read_cues(path: Path) -> Stimulus:
     simulated = told.get("simulated")
     cues = [] if branches or simulated else _list(member(told, "cues", path), path, "cues")
     hang_up = told.get("hang_up")
-    rule = HangUp() if hang_up is None else _hang_up(hang_up, path)
+    rule = None if "hang_up" in told and hang_up is None else _hang_up(hang_up or {}, path)
     cap = seconds(time(told["cap"], path, "cap")) if "cap" in told else CAP
     if cap <= 0:
         raise InputError(path, "cap", found=brief(told["cap"]), expected="a time above 0")
     if simulated is not None and not isinstance(simulated, dict):
         raise InputError(path, "simulated", found=brief(simulated), expected="an object")
+    check = told.get("check")
+    if check is not None and not isinstance(check, dict):
+        raise InputError(path, "check", found=brief(check), expected="an object")
     found = tuple(_cue(cue, path, f"cues[{n}]") for n, cue in enumerate(cues))
     if not found and not branches and not simulated:
         raise InputError(path, "cues", found="none", expected="at least one cue")
     replay = not branches and not simulated and all(isinstance(cue.due, at) for cue in found)
+    if rule is None and not replay:
+        raise InputError(path, "hang_up", found="null", expected="a rule, where not every cue has a time")
     return Stimulus(
         found,
         text(told.get("prompt", ""), path, "prompt"),
         _effects(told.get("effects", []), path, "effects"),
         rule,
-        cap,
+        cap if rule is not None else None,
         None if branches is None else inside(path, text(branches, path, "branches"), "branches"),
         simulated,
+        text(told.get("voice", ""), path, "voice"),
+        text(told.get("recogniser", ""), path, "recogniser"),
+        check,
+        path,
         "direct replay" if replay else "simulator replay",
     )
 

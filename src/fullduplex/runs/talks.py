@@ -39,8 +39,9 @@ class Talks:
     """Counts over a run's talks.
 
     ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
-    ``again``: talks that took more than one attempt; ``discarded``: attempts that were thrown away; ``simulated``:
-    talks whose system heard its input whole or late, so that restraint holds by construction.
+    ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the user did, by
+    fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system was given its
+    input whole, so that restraint holds by construction.
     ``worst_lateness`` in seconds.
     """
 
@@ -53,6 +54,8 @@ class Talks:
     attempts: int = 0
     failed: int = 0
     unsaid: int = 0
+    discarded: Counter[str] = field(default_factory=Counter)
+    invalid: int = 0
     whole_turns: int = 0
     worst_lateness: float = 0.0
     stages: tuple[Stage, ...] = ()
@@ -71,6 +74,11 @@ class Talks:
                 f"{self.late} talks have a frame that was sent later than its own length "
                 f"(at worst {self.worst_lateness:.3f} s): their times cannot be trusted"
             )
+        if self.discarded:
+            why = ", ".join(f"{n} x {kind}" for kind, n in sorted(self.discarded.items()))
+            yield f"attempts were discarded for what the user's side did, and held again: {why}"
+        if self.invalid:
+            yield f"in {self.invalid} talks the user's side was not what it was meant to be in any attempt"
         if self.unsaid:
             yield f"{self.unsaid} turns of the user never fell due, and were not said"
         if self.whole_turns:
@@ -91,6 +99,9 @@ def talks(run: Run) -> Talks | None:
             continue
         found.n += 1
         found.attempts += len(told.get("attempts", ()))
+        for attempt in told.get("attempts", ()):
+            found.discarded.update({fault["kind"] for fault in attempt.get("discarded", ())})
+        found.invalid += not told.get("valid_user", True)
         found.again += len(told.get("attempts", ())) > 1
         found.failed += bool(told.get("failed"))
         found.ended[told.get("ended_by", "no connection")] += 1
@@ -127,6 +138,8 @@ def as_json(found: Talks) -> dict[str, Any]:
         "attempts": found.attempts,
         "failed": found.failed,
         "unsaid_turns": found.unsaid,
+        "discarded_for_the_user": dict(found.discarded),
+        "invalid_user": found.invalid,
         "whole_turns": found.whole_turns,
         "worst_lateness": found.worst_lateness,
         "stages": [{"stage": s.name, "n": s.n, "median": s.median, "p90": s.p90} for s in found.stages],

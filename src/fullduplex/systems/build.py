@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from fullduplex import plugins
 from fullduplex.driving.link import System
-from fullduplex.errors import InputError, PluginError
+from fullduplex.errors import InputError
 from fullduplex.model.spec import Spec
 
 
@@ -20,19 +19,8 @@ def build(spec: Spec, cache: Path, names: Mapping[str, str] | None = None) -> Sy
     item's names in ``names``, so that a system may have a file for each item. Raises
     :class:`PluginError` where there is no such system or it cannot be made so, naming the options there are.
     """
-    make = plugins.find("systems", spec.name)
-    known = inspect.signature(make).parameters
     options = {key: _filled(value, names or {}) for key, value in spec.options.items()}
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        there = ", ".join(name for name in known if name != "cache") or "none"
-        raise PluginError(f"system {spec.name!r} has no option {unknown[0]!r}; it has: {there}")
-    if "cache" in known:
-        options["cache"] = cache
-    try:
-        made: System = make(**options)
-    except (TypeError, ValueError) as error:
-        raise PluginError(f"system {spec}: {error}") from error
+    made: System = plugins.make("systems", spec.name, options, cache)
     return made
 
 
