@@ -87,13 +87,24 @@ def as_spoken(
     :class:`InputError` where nothing sounds.
     """
     even = np.rint(levelled(samples, rate) * 32768).astype(np.float32) / np.float32(32768)
-    loud = np.flatnonzero(np.abs(even) > 10 ** (AUDIBLE / 20))
-    if not len(loud):
+    if not (np.abs(even) > 10 ** (AUDIBLE / 20)).any():
         raise InputError("text", found=repr(printable(text, 60)), expected="words that this voice can speak")
-    first, last = int(loud[0]), int(loud[-1]) + 1
+    return audible(Spoken(even, rate, None if words is None else tuple(words), words_from))
+
+
+def audible(spoken: Spoken) -> Spoken:
+    """Return ``spoken`` from its first audible sample to its last, and its words with it; silence stays as it is.
+
+    A word is cut at the edges; of one that falls outside, what is audible up to its neighbour.
+    """
+    loud = np.flatnonzero(np.abs(spoken.samples) > 10 ** (AUDIBLE / 20))
+    if not len(loud):
+        return spoken
+    rate, first, last = spoken.rate, int(loud[0]), int(loud[-1]) + 1
+    words = spoken.words
     if words is not None:
-        words = _within(words, first * SECOND // rate, (last - first) * SECOND // rate)
-    return Spoken(even[first:last], rate, None if words is None else tuple(words), words_from)
+        words = tuple(_within(words, first * SECOND // rate, (last - first) * SECOND // rate))
+    return Spoken(spoken.samples[first:last], rate, words, spoken.words_from)
 
 
 def _within(words: Sequence[Word], begin: int, duration: int) -> list[Word]:

@@ -39,6 +39,11 @@ class Hibari:
     seed: int = 0
 
     @property
+    def language(self) -> str:
+        """Return the language that it speaks."""
+        return "en-US"
+
+    @property
     def spec(self) -> Spec:
         """Return the name, the options, and the package's version."""
         options = {"speed": self.speed, "pitch": self.pitch, "seed": self.seed}

@@ -43,9 +43,8 @@ def open_voice(spec: Spec, *, cache: Path | None = None, keys: Mapping[str, str]
         voice: Voice = make(**given)
     except TypeError as error:
         known = ", ".join(name for name in taken if name not in ("cache", "key")) or "none"
-        raise PluginError(
-            f"voice {spec.name!r} does not take {_unknown(given, taken)}; its options: {known}"
-        ) from error
+        refused = ", ".join(name for name in given if name not in taken) or f"these options ({error})"
+        raise PluginError(f"voice {spec.name!r} does not take {refused}; its options: {known}") from error
     return voice
 
 
