@@ -38,8 +38,14 @@ class OpenAICompatible:
         proxy: str = "",
         extra: Mapping[str, Any] | str = "",
     ) -> None:
-        if not str(url).startswith(("http://", "https://")):
+        url = str(url)
+        if not url.startswith(("http://", "https://")):
             raise InputError("openai", "url", found=url, expected="http://HOST:PORT/v1 or https://…")
+        if "@" in url or "?" in url or "#" in url:
+            # What identifies a user must not stand in the record of a run.
+            raise InputError(
+                "openai", "url", found="more than an address", expected="no name or key in it; use key_file"
+            )
         if not model:
             raise InputError("openai", "model", expected="the name that the server has for the model")
         if timeout <= 0 or temperature < 0:
@@ -53,13 +59,9 @@ class OpenAICompatible:
 
     @property
     def spec(self) -> Spec:
-        """Return the server's address without what identifies a user, the model's name there, and what is asked."""
-        from urllib.parse import urlsplit, urlunsplit
-
-        parts = urlsplit(self.url)
-        host = parts.netloc.rpartition("@")[2]
+        """Return the server's address, the model's name there, and what is asked."""
         options = {
-            "url": urlunsplit((parts.scheme, host, parts.path, "", "")),
+            "url": self.url,
             "model": self.model,
             "temperature": self.temperature,
             "seed": self.seed,
@@ -85,7 +87,7 @@ class OpenAICompatible:
         }
         httpx = _library()
         headers = {"Accept": "text/event-stream"} | ({"Authorization": f"Bearer {self._key}"} if self._key else {})
-        where = f"the language model at {printable(self.spec.options['url'], 120)}"
+        where = f"the language model at {printable(self.url, 120)}"
         try:
             with self._connected().stream(
                 "POST", f"{self.url}/chat/completions", json=asked, headers=headers
@@ -98,6 +100,12 @@ class OpenAICompatible:
             raise PluginError(f"{where} was silent for {self.timeout:g} s") from error
         except httpx.HTTPError as error:
             raise PluginError(f"{where} could not be talked with: {self._told(str(error))}") from error
+
+    def close(self) -> None:
+        """Close the connections that are kept open for the next reply."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
 
     def _texts(self, answer: Any, where: str, at_most: int) -> Iterator[str]:
         count = 0
@@ -113,13 +121,11 @@ class OpenAICompatible:
                 raise PluginError(f"{where} sent what is no JSON: {self._told(data)}") from error
             if not isinstance(told, dict) or told.get("error"):
                 raise PluginError(f"{where} failed: {self._told(_message(told))}")
-            choice = (told.get("choices") or [{}])[0]
-            if text := (choice.get("delta") or {}).get("content"):
+            text, finished = _piece(told, where)
+            if text:
                 yield text
                 count += 1
-                if count >= at_most:
-                    return
-            if choice.get("finish_reason"):
+            if finished or count >= at_most:
                 return
         raise PluginError(f"{where} broke off in the middle of its reply")
 
@@ -145,6 +151,18 @@ def _lines(answer: Any, where: str) -> Iterator[str]:
         yield from lines
     if rest:
         yield rest
+
+
+def _piece(told: Any, where: str) -> tuple[str, bool]:
+    """Return the text of one event, empty where it has none, and whether it was the last."""
+    try:
+        choice = (told.get("choices") or [{}])[0]
+        text, finished = (choice.get("delta") or {}).get("content") or "", bool(choice.get("finish_reason"))
+    except (AttributeError, KeyError, TypeError):
+        text, finished = None, False
+    if not isinstance(text, str):
+        raise PluginError(f"{where} sent what is no chat completion")
+    return text, finished
 
 
 def _message(told: Any) -> str:

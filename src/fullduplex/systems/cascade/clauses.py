@@ -29,7 +29,7 @@ class Clauses:
 
     def add(self, text: str) -> list[str]:
         """Take what was written next and return the pieces that it completes."""
-        self._text += text
+        self._text += _WRITTEN.sub(" ", text)
         found = []
         while (cut := self._cut()) is not None:
             piece, self._text = self._text[:cut], self._text[cut:]
@@ -42,22 +42,27 @@ class Clauses:
         return self._piece(piece)
 
     def _piece(self, text: str) -> list[str]:
-        plain = " ".join(_WRITTEN.sub(" ", text).split())
+        plain = " ".join(text.split())
         if not any(c.isalnum() for c in plain):
             return []
         self._begun = True
         return [plain]
 
     def _cut(self) -> int | None:
-        for mark in _SENTENCE.finditer(self._text):
-            if not _SHORT.search(self._text[: mark.end()]) and self._text[: mark.start()].strip():
-                return mark.end()
+        """Return where the first piece ends, if that is known: the same however the text was split when it came."""
+        ends = [mark.end() for mark in _SENTENCE.finditer(self._text) if self._is_sentence(mark)]
         if not self._begun:
-            for mark in _CLAUSE.finditer(self._text):
-                if len(self._text[: mark.start()].split()) >= FEWEST:
-                    return mark.end()
+            ends += [mark.end() for mark in _CLAUSE.finditer(self._text) if self._is_clause(mark)]
         words = list(re.finditer(r"\S+\s+", self._text))
-        return words[MOST - 1].end() if len(words) >= MOST else None
+        if len(words) >= MOST:
+            ends.append(words[MOST - 1].end())
+        return min(ends, default=None)
+
+    def _is_sentence(self, mark: re.Match[str]) -> bool:
+        return bool(self._text[: mark.start()].strip()) and not _SHORT.search(self._text[: mark.end()])
+
+    def _is_clause(self, mark: re.Match[str]) -> bool:
+        return len(self._text[: mark.start()].split()) >= FEWEST
 
 
 @dataclass(frozen=True, slots=True)

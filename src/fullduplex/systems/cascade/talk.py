@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,7 @@ class Exchange:
     """A turn of the user and the reply: what was recognised, the pieces said, and how much of them was heard.
 
     ``began`` and ``ended`` are the user's, ``first`` the moment of the reply's first audio and ``until`` of its last,
-    on the talk's clock; ``length`` is of its audio. ``played`` is None while nothing kept the listener from hearing all.
+    on the talk's clock; ``length`` is of its audio. ``played`` is None where nothing kept the listener from hearing it.
     """
 
     number: int
@@ -128,6 +127,7 @@ class Link:
         return round((self.loop.time() - self.began) * SECOND)
 
     def start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Let ``work`` go on beside the talk, until it is done or the talk ends."""
         task = self.loop.create_task(self.guarded(work))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -145,6 +145,7 @@ class Link:
     # Listening.
 
     async def listen(self) -> None:
+        """Hear every frame that comes, as long as the talk lasts."""
         while True:
             frames = [await self.frames.get()]
             while not self.frames.empty():
@@ -205,6 +206,7 @@ class Link:
             self.start(self.ask_detector())
 
     async def ask_detector(self) -> None:
+        """Ask the turn detector whether the pause that goes on ends the turn; heed it if the pause still goes on then."""
         assert self.parts.turns is not None and self.turn_began is not None
         detector, until = self.parts.turns, self.talker.until
         sound = self.sound_of(self.turn_began)
@@ -271,6 +273,7 @@ class Link:
     # Answering.
 
     async def answer(self, exchange: Exchange, sound: Samples) -> None:
+        """Recognise, write, speak: the reply to one turn."""
         cascade, parts = self.cascade, self.parts
         stages = Stages(exchange.number, exchange.ended, self.now())
         declared = cascade.declared_recogniser + cascade.declared_recogniser_second * len(sound) / RATE
@@ -283,21 +286,23 @@ class Link:
             return
         self.out.put_nowait(Said(exchange.text, "user", source=exchange.began))
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        writing = self.loop.create_task(self.write(self.messages(), pieces, stages))
+        voiced: asyncio.Queue[tuple[str, Spoken] | None] = asyncio.Queue()
+        # While one piece sounds, the next is spoken and the one after it is written.
+        working = [
+            self.loop.create_task(self.write(self.messages(), pieces, stages)),
+            self.loop.create_task(self.voice(pieces, voiced)),
+        ]
         try:
-            while (text := await pieces.get()) is not None:
-                spoken = await self.speak(text)
-                if spoken is None:
-                    continue
+            while (piece := await voiced.get()) is not None:
                 if exchange.first is None:
                     stages.spoke(self.now())
                     self.note("stage", **stages.to_json())
-                await self.utter(exchange, text, spoken)
-            await writing
+                await self.utter(exchange, *piece)
+            await asyncio.gather(*working)
         finally:
-            writing.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await writing
+            for task in working:
+                task.cancel()
+            await asyncio.gather(*working, return_exceptions=True)
         if exchange.first is None:
             self.exchanges.remove(exchange)
             self.note("stage", **stages.to_json(), why="nothing was written that can be spoken")
@@ -330,6 +335,16 @@ class Link:
             writer.stop()
             pieces.put_nowait(None)
 
+    async def voice(self, pieces: asyncio.Queue[str | None], voiced: asyncio.Queue[tuple[str, Spoken] | None]) -> None:
+        """Let the voice speak each piece, in order."""
+        try:
+            while (text := await pieces.get()) is not None:
+                spoken = await self.speak(text)
+                if spoken is not None:
+                    voiced.put_nowait((text, spoken))
+        finally:
+            voiced.put_nowait(None)
+
     async def speak(self, text: str) -> Spoken | None:
         """Return ``text`` as speech, or None where the voice cannot say it."""
         cascade = self.cascade
@@ -358,6 +373,7 @@ class Link:
         await self.play(exchange, np.concatenate([np.zeros(gap, np.float32), samples]), rate)
 
     async def play(self, exchange: Exchange, samples: Samples, rate: int) -> None:
+        """Send audio of the reply, ahead of time or in real time."""
         assert exchange.first is not None
         size = max(1, sample_at(seconds(self.cascade.chunk), rate))
         # A listener's queue that ran empty goes on when the next audio comes.
@@ -374,6 +390,7 @@ class Link:
     # Backchannels.
 
     def backchannel_if_due(self) -> None:
+        """Say that it listens, if the user has spoken for long enough since the turn began or it last did so."""
         every = seconds(self.cascade.backchannel)
         if (
             every
@@ -397,6 +414,7 @@ class Link:
         self.out.put_nowait(Chunk(at_rate(self.hum, rate), id, self.turns, 0))
 
     def note(self, kind: str, **data: Any) -> None:
+        """Report something that is neither audio nor words."""
         self.out.put_nowait(Note(kind, data))
 
 
