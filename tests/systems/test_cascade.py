@@ -110,7 +110,14 @@ def cascade(**options: Any) -> Cascade:
     """Return a cascade whose stages take whole tenths: 0.1 s each, and nothing for later tokens or characters."""
     declared = dict.fromkeys(("declared_recogniser", "declared_first_token", "declared_voice", "declared_turns"), 0.1)
     none = dict.fromkeys(
-        ("declared_window", "declared_recogniser_second", "declared_token", "declared_voice_character"), 0.0
+        (
+            "declared_window",
+            "declared_recogniser_second",
+            "declared_prompt_character",
+            "declared_token",
+            "declared_voice_character",
+        ),
+        0.0,
     )
     named = {"recogniser": "counts", "model": "says", "voice": "tones"}
     return Cascade(**{**named, **declared, **none, "gap": 0.0, "cache": Path("none"), **options})

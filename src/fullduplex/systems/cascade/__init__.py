@@ -43,10 +43,10 @@ class Cascade:
     With ``backchannel`` above 0 it says ``backchannel_text`` in a pause of the user's, once every so many seconds
     of the user's turn; only the turn detector can keep it from doing so at a turn's end.
 
-    ``declared_*`` is the time that each stage takes on the ``step-algorithmic`` clock: a window of voice
-    activity, a turn detector's answer, a recogniser's (and for each second of audio), the model's first token,
-    each other one, a voice's piece (and for each character). The defaults were measured on one core
-    of a Xeon with ``bench/cascade_speed.py``, for the English defaults.
+    ``declared_*`` is the time that each stage takes on the ``step-algorithmic`` clock: a window of voice activity, a
+    turn detector's answer, a recogniser's (and for each second that it is given), the model's first token (and for
+    each character that it has to read), each other token, a voice's piece (and for each character). The defaults
+    are what the English parts took on one core of a Xeon in ``bench/cascade_speed.py``, to a digit or two.
 
     Raises :class:`InputError` for options that cannot be meant, :class:`PluginError` for parts that cannot be had.
     """
@@ -68,14 +68,15 @@ class Cascade:
     gap: float = 0.15
     backchannel: float = 0.0
     backchannel_text: str = ""
-    declared_window: float = 0.0002
-    declared_turns: float = 0.03
-    declared_recogniser: float = 0.1
-    declared_recogniser_second: float = 0.08
-    declared_first_token: float = 0.2
+    declared_window: float = 0.0001
+    declared_turns: float = 0.045
+    declared_recogniser: float = 0.0
+    declared_recogniser_second: float = 0.06
+    declared_first_token: float = 0.07
+    declared_prompt_character: float = 0.001
     declared_token: float = 0.008
-    declared_voice: float = 0.02
-    declared_voice_character: float = 0.0015
+    declared_voice: float = 0.01
+    declared_voice_character: float = 0.0003
     cache: Path | None = None
 
     def __post_init__(self) -> None:

@@ -206,7 +206,7 @@ class Link:
             self.start(self.ask_detector())
 
     async def ask_detector(self) -> None:
-        """Ask the turn detector whether the pause that goes on ends the turn; heed it if the pause still goes on then."""
+        """Ask the turn detector whether this pause ends the turn; heed it if the pause still goes on then."""
         assert self.parts.turns is not None and self.turn_began is not None
         detector, until = self.parts.turns, self.talker.until
         sound = self.sound_of(self.turn_began)
@@ -320,7 +320,8 @@ class Link:
         """Let the model write, and pass on each piece that can be spoken."""
         cascade, clauses = self.cascade, Clauses()
         writer = Writer(lambda: self.parts.model.reply(messages, limit=int(cascade.limit)))
-        declared = seconds(cascade.declared_first_token)
+        reads = sum(len(message.text) for message in messages)
+        declared = seconds(cascade.declared_first_token + cascade.declared_prompt_character * reads)
         try:
             while (text := (await took(writer.next, declared))[0]) is not None:
                 stages.wrote(self.now())
