@@ -1,0 +1,79 @@
+"""What voices behind a server share: one request, asked again where that can help, and its refusal in one sentence."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fullduplex.errors import InputError, PluginError, printable
+
+#: No answer is longer, in bytes: an hour of speech at 16 bits and 24 kHz, twice.
+LONGEST = 350 << 20
+_TRIES = 3
+
+
+def checked_url(voice: str, url: str) -> str:
+    """Return a server's address without its last slash; raises :class:`InputError` on what is more than an address."""
+    if not url.startswith(("http://", "https://")) or "@" in url or "?" in url or "#" in url:
+        raise InputError(
+            voice, "base_url", found=url, expected="http://HOST:PORT/… or https://…, with no name or key in it"
+        )
+    return url.rstrip("/")
+
+
+def asked(
+    who: str,
+    url: str,
+    body: Mapping[str, Any],
+    headers: Mapping[str, str],
+    *,
+    key: str,
+    timeout: float,
+    wait: float = 1.0,
+) -> bytes:
+    """Return what the server at ``url`` answers to a POST of ``body`` as JSON.
+
+    A server that is busy (429), fails (5xx) or cannot be reached is asked again, after ``wait`` and then twice
+    ``wait`` seconds. Raises :class:`PluginError` in one sentence without ``key``, which it may have repeated.
+    """
+    try:
+        import httpx
+    except ImportError as error:
+        raise PluginError(f"voice {who!r} needs httpx, which is not installed; install fullduplex[remote]") from error
+    why = ""
+    # Proxies and keys come from options alone: what was asked of whom must stand in the record.
+    with httpx.Client(timeout=timeout, trust_env=False, follow_redirects=False) as client:
+        for attempt in range(_TRIES):
+            if attempt:
+                time.sleep(wait * attempt)
+            try:
+                with client.stream("POST", url, json=dict(body), headers=dict(headers)) as answer:
+                    content = _read(answer, who)
+                    status = answer.status_code
+            except httpx.TimeoutException:
+                why = f"was silent for {timeout:g} s"
+                continue
+            except httpx.HTTPError as error:
+                why = f"could not be reached: {_told(str(error), key)}"
+                continue
+            if status == 200:
+                return content
+            why = f"answered {status}: {_told(content[:2000].decode('utf-8', 'replace'), key)}"
+            if status != 429 and status < 500:
+                break
+    raise PluginError(f"the voice {who} at {printable(url.partition('?')[0], 120)} {why}")
+
+
+def _read(answer: Any, who: str) -> bytes:
+    parts, size = list[bytes](), 0
+    for part in answer.iter_bytes():
+        parts.append(part)
+        size += len(part)
+        if size > LONGEST:
+            raise PluginError(f"the voice {who} sent more than {LONGEST >> 20} MB for one text")
+    return b"".join(parts)
+
+
+def _told(text: str, key: str) -> str:
+    return printable((text.replace(key, "…") if key else text).strip() or "nothing", 200)
