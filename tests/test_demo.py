@@ -15,6 +15,20 @@ from fullduplex.errors import PluginError
 from fullduplex.providers import weights
 
 
+def has_cascade() -> bool:
+    """Return whether the cascade's parts are at hand; without them the demo leaves it out and says so."""
+    from fullduplex.model.spec import Spec
+    from fullduplex.systems.build import build
+
+    try:
+        return bool(build(Spec("cascade"), weights.default_cache(os.environ)).spec.name)
+    except PluginError:
+        return False
+
+
+needs_cascade = pytest.mark.skipif(not has_cascade(), reason="the cascade's packages or weights are not at hand")
+
+
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
@@ -64,10 +78,24 @@ def test_the_words_say_that_they_are_the_synthesisers(demo: Path) -> None:
     assert words["tracks"]["output"]["from"].startswith("synthesiser")
 
 
+@needs_cascade
+def test_the_cascade_really_hears_answers_and_says_where_its_time_went(demo: Path) -> None:
+    found = estimates(demo, "cascade", "anchored")
+    assert found["synthetic_pause_handling", "tor"]["value"] == 0
+    assert found["candor_turn_taking", "tor"]["value"] == 1
+    # Half a second of silence ends a turn, and nothing is said sooner.
+    assert 0.5 < found["candor_turn_taking", "latency"]["value"] < 3
+    assert found["synthetic_user_interruption", "tor"]["value"] == 1
+    report = (demo / "runs/cascade/report.md").read_text()
+    assert "first token" in report and "simulated" in report
+    talk = json.loads((demo / "runs/cascade/trials/candor_turn_taking/0/talk.json").read_text())
+    assert talk["clock"] == "step-algorithmic" and talk["stages"]
+
+
 def test_one_seed_gives_one_result(demo: Path, tmp_path: Path) -> None:
     found = CliRunner().invoke(cli.main, ["demo", "--out", str(tmp_path / "again")])
     assert found.exit_code == 0, found.output
-    for system in ("good-listener", "interrupter", "mute"):
+    for system in ("good-listener", "interrupter", "mute", *(("cascade",) if has_cascade() else ())):
         first = (demo / "runs" / system / "estimates.json").read_bytes()
         assert (tmp_path / "again/runs" / system / "estimates.json").read_bytes() == first
 

@@ -51,12 +51,11 @@ def place_anew(task: PlaceTask) -> str:
     log, about = read_log(folder), read_json(folder / DONE)
     length = round(float(about["duration"]) * log.rate)
     out.mkdir(parents=True, exist_ok=True)
-    audio.write(
-        out / "output.wav", placed_by(task.clock, log.received, log.rate, length, priming=task.priming), log.rate
-    )
+    sound = placed_by(task.clock, log.received, log.rate, length, priming=task.priming)
+    audio.write(out / "output.wav", sound, log.rate)
     parts = parts_by(task.clock, log.received, log.rate, priming=task.priming)
     words = words_heard(parts, log.said, log.rate, length=length * SECOND // log.rate)
-    if words:
+    if words or not sound.any():
         found = [Token(word.text, in_seconds(word.span.start), in_seconds(word.span.end)) for word in words]
         rows = [[*token, None] for token in found]
         tracks = {"output": {"from": f"reported, on the {task.clock} clock", "words": rows}}

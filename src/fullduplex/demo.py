@@ -1,4 +1,9 @@
-"""The demo: items made, talks held, heard, scored, compared and reported, without a network."""
+"""The demo: items made, talks held, heard, scored, compared and reported, without a network.
+
+Three systems follow a script, so that what they do is known; the fourth is the built-in cascade, which
+really hears, writes and speaks. It runs on the step-algorithmic clock, where its stages take declared
+times, so that the demo repeats exactly.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +11,13 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from fullduplex.conversations import Driving, converse
 from fullduplex.engines import each, open_engine, usable_cores
-from fullduplex.errors import RunError
+from fullduplex.errors import PluginError, RunError
+from fullduplex.model.spec import Spec
 from fullduplex.publish import Published, publish
 from fullduplex.stages import Asked, Progress, Scored, score
+from fullduplex.systems.build import build
 
 _MARK = "made-by-fullduplex-demo"
 
@@ -19,8 +27,9 @@ def run_demo(
 ) -> tuple[list[Scored], Published]:
     """Make the demo in ``out`` anew and return what was scored and what was written.
 
-    ``out`` gets ``items``, ``talks/SYSTEM`` and ``runs/SYSTEM``. Raises :class:`RunError` where
-    ``out`` holds anything that a demo did not write.
+    ``out`` gets ``items``, ``talks/SYSTEM`` and ``runs/SYSTEM``. Where the cascade's parts are not at hand
+    it is left out, and a remark says so. Raises :class:`RunError` where ``out`` holds anything that a
+    demo did not write.
     """
     from fullduplex.making.demo_items import REFERENCE, make_demo_items
     from fullduplex.making.demo_talks import demo_systems, hold_one, talk_tasks
@@ -42,7 +51,42 @@ def run_demo(
         found = score(talks / system, out / "runs" / system, asked, cache=cache, engine=engine, progress=progress)
         # What the demo's talks keep beside the official files is no news to anyone who reads its report.
         scored += [replace(one, remarks=()) for one in found]
+    scored.append(_cascade(items, out, items / REFERENCE, seed, cache, engine, say) or _left_out(scored.pop()))
     return scored, publish(scored, out / "runs", engine=engine, progress=progress)
+
+
+#: What the cascade is asked to do, in place of a benchmark's own prompt.
+_CASCADE = Spec("cascade")
+
+
+def _cascade(
+    items: Path, out: Path, reference: Path, seed: int, cache: Path, engine: str, progress: Progress
+) -> Scored | None:
+    """Drive the cascade with the demo's items; None where its parts are not at hand."""
+    try:
+        build(_CASCADE, cache).spec  # noqa: B018  making it is what tells
+    except PluginError:
+        return None
+    asked = Asked("fdb-1.0@all", recogniser="reported", reference=reference, system="cascade", seed=seed)
+    driving = Driving(_CASCADE, "step-algorithmic")
+    found = converse(
+        items,
+        out / "runs" / "cascade",
+        asked,
+        driving,
+        cache=cache,
+        engine=engine,
+        progress=progress,
+        every_clock=False,
+    )
+    return replace(found, remarks=("the cascade's stages took declared times, so its latencies are simulated",))
+
+
+def _left_out(last: Scored) -> Scored:
+    way = "`pip install fullduplex[cascade]`, then `fullduplex models fetch --for demo`"
+    return replace(
+        last, remarks=(*last.remarks, f"the built-in cascade was left out, since its parts are not here: {way}")
+    )
 
 
 def _clear(out: Path) -> None:

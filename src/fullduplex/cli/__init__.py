@@ -656,8 +656,17 @@ def models_list(as_json: bool) -> int:
 
 #: What the tests and the demo need, so that neither has to know names.
 SETS = {
-    "demo": ("silero-v6-sequence",),
-    "tests": ("silero-v6-sequence", "silero-v6", "whisper-base", "whisper-tiny.en", "moonshine-tiny"),
+    "demo": ("silero-v6-sequence", "silero-v6", "moonshine-tiny", "smollm2-135m"),
+    "tests": (
+        "silero-v6-sequence",
+        "silero-v6",
+        "whisper-base",
+        "whisper-tiny.en",
+        "moonshine-tiny",
+        "smollm2-135m",
+        "smart-turn-v3.2",
+        "kokoro",
+    ),
 }
 
 
@@ -703,7 +712,7 @@ def models_verify(as_json: bool) -> int:
 @_engine
 @_json
 def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
-    """Show everything, offline: items spoken by embedded voices, three scripted systems driven, scored and heard."""
+    """Show everything, offline: items spoken by embedded voices, four systems driven, scored and heard."""
     from fullduplex.demo import run_demo
 
     bar = _Bar()

@@ -261,9 +261,12 @@ class _Job:
         write_json(folder / DONE, told)
 
     def report(self, folder: Path, talk: Talk, events: Sequence[Event]) -> None:
-        """Write the words that the system reported of itself, where it says when each sounded."""
+        """Write the words that the system reported of itself, where it says when each sounded.
+
+        A system that made no sound said no word. One that sounded and reports none has told nothing.
+        """
         words = words_heard(talk.placed, talk.notes, talk.rate, length=talk.duration)
-        if not words:
+        if not words and talk.system.any():
             for name in (REPORTED, REPORTED_OUTPUT):
                 (folder / name).unlink(missing_ok=True)
             return
