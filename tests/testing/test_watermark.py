@@ -38,7 +38,7 @@ def test_every_number_has_a_sound_of_its_own() -> None:
     ("blocks", "start", "rate"), [(1, -1, 8_000), (2, BLOCKS - 1, 8_000), (1, 0, 11_025), (1, 0, 4_000)]
 )
 def test_what_cannot_be_made_is_refused(blocks: int, start: int, rate: int) -> None:
-    with pytest.raises(ValueError, match="watermark needs|numbered"):
+    with pytest.raises(ValueError, match=r"watermark needs|numbered"):
         watermark(blocks, rate, start)
 
 
@@ -69,6 +69,13 @@ def test_a_gap_of_a_millisecond_makes_two_stretches() -> None:
         within_silence(np.concatenate([watermark(10, 24_000), gap, watermark(10, 24_000, 10)]), 0), 24_000
     )
     assert [(s.at, s.until) for s in found] == [(0, ms(200)), (ms(201), ms(401))]
+
+
+def test_a_silence_as_long_as_a_block_makes_two_stretches() -> None:
+    sound = watermark(20, 24_000)
+    sound[5 * 480 : 6 * 480] = 0
+    found = stretches(within_silence(sound, 0), 24_000)
+    assert [(s.at, s.until) for s in found] == [(0, ms(100)), (ms(120), ms(400))]
 
 
 def test_a_jump_in_the_numbers_makes_two_stretches() -> None:

@@ -179,9 +179,16 @@ def _told(sent: Sent) -> dict[str, Any]:
     return {"at": in_seconds(sent.at)} | ({"text": text} if isinstance(text, str) else {"hex": text.hex()})
 
 
+def _rate(value: Any) -> int:
+    rate = int(_within(8_000, 48_000, int)(value))
+    if rate % 50:
+        raise _UnfitError("a rate that 50 divides")
+    return rate
+
+
 def _style(value: Any) -> OpusStyle:
     return OpusStyle(
-        _within(0.02, 0.06, seconds)(value.get("packet", 0.02)),
+        seconds(_one_of((0.02, 0.04, 0.06))(value.get("packet", 0.02))),
         _within(1, 20, int)(value.get("packets", 1)),
         _within(0, 65_535, int)(value.get("pre_skip", 312)),
         _within(1, 192_000, int)(value.get("granules", 48_000)),
@@ -211,7 +218,8 @@ _READ: dict[str, Callable[[Any], Any]] = {
     "burst": _within(0.01, 1e6),
     "rtf": _within(0, 100),
     "drift": _within(-0.5, 0.5),
-    "rate": _within(8_000, 48_000, int),
+    "rate": _rate,
+    "chunk": _within(0.001, 60, seconds),
     "coding": _one_of(CODINGS),
     "opus": _style,
     "reason": str,

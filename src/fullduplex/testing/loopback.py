@@ -57,6 +57,8 @@ class Served:
         if not await self.handshake(behaviour):
             return
         talker = Talker(behaviour, self.give, rate_in)
+        ready = {"type": "ready", "rate_out": behaviour.rate, "coding": behaviour.coding, "voice": "watermark"}
+        await self.give(json.dumps(ready))
         talker.start()
         reading = asyncio.ensure_future(self.read(talker))
         try:
@@ -71,7 +73,7 @@ class Served:
                 await reading
 
     async def handshake(self, behaviour: Behaviour) -> bool:
-        """Get ready; return False where the client is sent away or left."""
+        """Wait as long as it takes to get ready; return False where the client is sent away or left."""
         if isinstance(asyncio.get_running_loop(), VirtualLoop):
             prepare(behaviour)
         else:
@@ -89,8 +91,6 @@ class Served:
             early.cancel()
             with suppress(asyncio.CancelledError, Exception):
                 await early
-        rate, coding = behaviour.rate, behaviour.coding
-        await self.give(json.dumps({"type": "ready", "rate_out": rate, "coding": coding, "voice": "watermark"}))
         return True
 
     async def read(self, talker: Talker) -> None:

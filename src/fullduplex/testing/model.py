@@ -97,7 +97,7 @@ def _wav(data: bytes, rate: int) -> bytes:
 
 
 class Talker:
-    """One talk, from the moment it is ready. ``give`` carries a message to the client."""
+    """One talk, from the moment it is started. ``give`` carries a message to the client."""
 
     def __init__(self, behaviour: Behaviour, give: Give, rate_in: int) -> None:
         self.behaviour, self.give, self.rate_in = behaviour, give, rate_in
@@ -128,7 +128,8 @@ class Talker:
         await asyncio.sleep(max(0.0, self.began + time / SECOND - self.loop.time()))
 
     def start(self) -> None:
-        """Begin everything that happens at its time."""
+        """Begin the talk, and everything in it that happens at its time."""
+        self.began = self.loop.time()
         b = self.behaviour
         if b.coding == "opus":
             self.run(self.stream())

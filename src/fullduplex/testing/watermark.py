@@ -11,6 +11,7 @@ numbers follow one another, and by how many samples is the known sound displaced
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -166,7 +167,7 @@ def _placed(samples: Samples, rate: int) -> list[list[Block]]:
             part = rough[first : first + _TOGETHER]
             guess = part[0].sample * _HOP * rate / _RATE
             sure = {block.number: block.confidence for block in part}
-            for piece, begins in _pieces(samples, rate, guess, range(part[0].number, part[-1].number + 1)):
+            for piece, begins in _pieces(samples, rate, guess, range(part[0].number, part[-1].number + 1), sure):
                 run = [Block(begins + i * size, number, sure.get(number, 0.0)) for i, number in enumerate(piece)]
                 _join(runs, run, samples, rate)
     return runs
@@ -275,17 +276,32 @@ def _follows(a: Block, b: Block) -> bool:
     return 0 < steps <= 5 and abs(b.sample - a.sample - steps * _WINDOW) <= _SLACK
 
 
-def _pieces(samples: Samples, rate: int, guess: float, numbers: range) -> list[tuple[range, float]]:
-    """Return where the blocks begin: together where they lie so, else in the pieces in which they do."""
+def _pieces(
+    samples: Samples, rate: int, guess: float, numbers: range, read: Container[int]
+) -> list[tuple[range, float]]:
+    """Return where the blocks begin: together where they lie so, else in the pieces in which they do.
+
+    A block that was not ``read`` and whose sound is not there at all did not sound.
+    """
     size = block_size(rate)
     begins = _exactly(samples, rate, guess, numbers)
-    apart = [_displaced(samples, rate, begins + i * size, index) for i, index in enumerate(numbers)]
-    cuts = [i for i in range(1, len(apart)) if abs(apart[i] - apart[i - 1]) * SECOND > _SAME * rate]
+    apart = [_displaced(samples, rate, begins + i * size, number) for i, number in enumerate(numbers)]
+    silent = [
+        number not in read
+        and _likeness(samples, rate, round(begins) + i * size, range(number, number + 1)) < _SOUNDS_ON
+        for i, number in enumerate(numbers)
+    ]
+    cuts = [
+        i
+        for i in range(1, len(numbers))
+        if silent[i] != silent[i - 1] or abs(apart[i] - apart[i - 1]) * SECOND > _SAME * rate
+    ]
     if not cuts:
         return [(numbers, begins)]
     return [
         (numbers[a:b], _exactly(samples, rate, begins + a * size + apart[a], numbers[a:b]))
         for a, b in zip([0, *cuts], [*cuts, len(numbers)], strict=True)
+        if not silent[a]
     ]
 
 
