@@ -14,6 +14,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -63,6 +64,12 @@ def took(work: Callable[[], object], rounds: int = ROUNDS) -> list[float]:
     return sorted(times[1:])
 
 
+def line_through(points: list[tuple[float, float]]) -> tuple[float, float]:
+    x, y = np.array(points).T
+    slope, constant = np.polyfit(x, y, 1)
+    return float(slope), float(constant)
+
+
 def line(name: str, times: list[float], more: str = "") -> None:
     print(f"{name:<34}{times[0]:9.4f}{median(times):9.4f}  {more}")
 
@@ -77,10 +84,10 @@ def parts(cascade: Cascade, user: list[Any]) -> None:
     line("turn detector", took(lambda: detector.finished(user[1])))
     points = []
     for sound in user:
-        times = took(lambda sound=sound: made.recogniser.recognise(sound, 16_000, cascade.language))
+        times = took(partial(made.recogniser.recognise, sound, 16_000, cascade.language))
         points.append((len(sound) / 16_000, times[0]))
         line(f"recogniser, {points[-1][0]:.1f} s", times)
-    slope, constant = np.polyfit(*zip(*points), 1)
+    slope, constant = line_through(points)
     print(f"  recogniser: {constant:.3f} s and {slope:.3f} s for each second of audio")
     talk = [Message("system", PROMPTS[cascade.language]), Message("user", ASKED[cascade.language][0])]
     firsts, nexts = [], []
@@ -100,10 +107,10 @@ def parts(cascade: Cascade, user: list[Any]) -> None:
     points = []
     for text in ("Yes, of course.", "I would be happy to help you with that today.", ASKED["en"][1]):
         spoken = made.voice.speak(text)
-        times = took(lambda text=text: made.voice.speak(text))
+        times = took(partial(made.voice.speak, text))
         points.append((len(text), times[0]))
         line(f"voice, {len(text)} characters", times, f"{spoken.duration / 1e6 / times[0]:.0f} times real time")
-    slope, constant = np.polyfit(*zip(*points), 1)
+    slope, constant = line_through(points)
     print(f"  voice: {constant:.3f} s and {slope:.5f} s for each character")
 
 

@@ -100,7 +100,7 @@ class Finished:
 @pytest.fixture(autouse=True)
 def told_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     made = {"counts": Counts, "says": Says, "tones": Tones, "finished": Finished}
-    monkeypatch.setattr(parts.plugins, "find", lambda family, name: made[name])
+    monkeypatch.setattr("fullduplex.plugins.find", lambda family, name: made[name])
     monkeypatch.setattr("fullduplex.systems.cascade.network", lambda cache: LoudIsSpeech())
     ASKED.clear()
     HEARD.clear()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,7 @@ class LlamaCpp:
         }
         return Spec("llamacpp", options, f"xllamacpp {version('xllamacpp')}, {self._digest[:12]}")
 
-    def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Iterator[str]:
+    def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Generator[str, None, None]:
         """Yield the reply, a token or a few characters at a time, at most ``limit`` tokens.
 
         It is made as fast as it can be, whether or not it is asked for the next piece; closing the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +69,7 @@ class OpenAICompatible:
         }
         return Spec("openai", options)
 
-    def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Iterator[str]:
+    def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Generator[str, None, None]:
         """Yield the reply as the server streams it; closing the iterator ends the request.
 
         At most ``limit`` tokens are asked for, and a server that sends more than twice as many pieces is not

@@ -81,7 +81,8 @@ def features(samples: Samples) -> NDArray[np.float32]:
     power = np.abs(np.fft.rfft(frames * np.hanning(_WINDOW + 1)[:-1])) ** 2
     logs = np.log10(np.maximum(power @ bands(), 1e-10)).T
     floored = np.maximum(logs, logs.max() - 8.0)
-    return ((floored + 4.0) / 4.0).astype(np.float32)
+    found: NDArray[np.float32] = ((floored + 4.0) / 4.0).astype(np.float32)
+    return found
 
 
 @once

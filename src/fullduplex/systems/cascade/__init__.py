@@ -72,8 +72,8 @@ class Cascade:
     declared_turns: float = 0.045
     declared_recogniser: float = 0.0
     declared_recogniser_second: float = 0.06
-    declared_first_token: float = 0.07
-    declared_prompt_character: float = 0.001
+    declared_first_token: float = 0.02
+    declared_prompt_character: float = 0.0014
     declared_token: float = 0.008
     declared_voice: float = 0.01
     declared_voice_character: float = 0.0003

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullduplex.driving.playout import Samples
-from fullduplex.listening.detectors.silero import CONTEXT, RATE, WINDOW
+from fullduplex.listening.detectors import silero
 from fullduplex.model.spans import SECOND
 from fullduplex.once import once_per_process
 from fullduplex.providers import models, weights
 
+#: What the network takes: samples a second, the window's length, and what it sees again before it.
+RATE, WINDOW, CONTEXT = silero.RATE, silero.WINDOW, silero.CONTEXT
 #: A window at this probability or above begins speech; below the other it may have ended.
 ENTERS, LEAVES = 0.5, 0.35
 #: One window, in microseconds.
