@@ -81,7 +81,8 @@ def test_the_words_say_that_they_are_the_synthesisers(demo: Path) -> None:
 @needs_cascade
 def test_the_cascade_really_hears_answers_and_says_where_its_time_went(demo: Path) -> None:
     found = estimates(demo, "cascade", "anchored")
-    assert found["synthetic_pause_handling", "tor"]["value"] == 0
+    # Every recording was heard, whatever was said in it.
+    assert all(not {"no output", "failed"} & set(row["absent"]) for row in found.values())
     assert found["candor_turn_taking", "tor"]["value"] == 1
     # Half a second of silence ends a turn, and nothing is said sooner.
     assert 0.5 < found["candor_turn_taking", "latency"]["value"] < 3

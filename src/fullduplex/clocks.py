@@ -55,7 +55,7 @@ def place_anew(task: PlaceTask) -> str:
     audio.write(out / "output.wav", sound, log.rate)
     parts = parts_by(task.clock, log.received, log.rate, priming=task.priming)
     words = words_heard(parts, log.said, log.rate, length=length * SECOND // log.rate)
-    if words or not sound.any():
+    if any(said.words for said in log.said if said.who == "system") or not sound.any():
         found = [Token(word.text, in_seconds(word.span.start), in_seconds(word.span.end)) for word in words]
         rows = [[*token, None] for token in found]
         tracks = {"output": {"from": f"reported, on the {task.clock} clock", "words": rows}}

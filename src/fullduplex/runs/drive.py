@@ -18,7 +18,7 @@ from fullduplex.driving import keep
 from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.drive import drive
 from fullduplex.driving.heard import words_heard
-from fullduplex.driving.link import Note, System
+from fullduplex.driving.link import Note, Said, System
 from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
 from fullduplex.driving.talk import BrokenTalk, Talk
 from fullduplex.errors import ConversationError, FullDuplexError, InputError
@@ -263,10 +263,12 @@ class _Job:
     def report(self, folder: Path, talk: Talk, events: Sequence[Event]) -> None:
         """Write the words that the system reported of itself, where it says when each sounded.
 
-        A system that made no sound said no word. One that sounded and reports none has told nothing.
+        A system that made no sound said no word, and of one that was cut short nobody may have heard a whole
+        one. A system that sounded and reports no words has told nothing.
         """
         words = words_heard(talk.placed, talk.notes, talk.rate, length=talk.duration)
-        if not words and talk.system.any():
+        tells = any(isinstance(note, Said) and note.who == "system" and note.words for note in talk.notes)
+        if not tells and talk.system.any():
             for name in (REPORTED, REPORTED_OUTPUT):
                 (folder / name).unlink(missing_ok=True)
             return

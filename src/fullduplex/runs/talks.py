@@ -19,7 +19,8 @@ STAGES = {
     "endpoint": "end of the user's speech to the endpoint",
     "recogniser": "endpoint to the words",
     "first_token": "words to the first token",
-    "first_audio": "first token to the first audio",
+    "first_clause": "first token to a piece that can be spoken",
+    "first_audio": "that piece to the first audio",
     "total": "end of the user's speech to the first audio",
 }
 
