@@ -335,8 +335,8 @@ def test_options_that_cannot_be_meant_are_refused(options: dict[str, Any]) -> No
 
 
 def test_a_part_is_named_with_options_between_semicolons() -> None:
-    assert parts.part_spec("openai:url=http://localhost:11434/v1;model=qwen3:8b;seed=3", "model") == Spec(
-        "openai", {"url": "http://localhost:11434/v1", "model": "qwen3:8b", "seed": 3}
+    assert parts.part_spec("openai-compatible:url=http://localhost:11434/v1;model=qwen3:8b;seed=3", "model") == Spec(
+        "openai-compatible", {"url": "http://localhost:11434/v1", "model": "qwen3:8b", "seed": 3}
     )
 
 

@@ -57,13 +57,23 @@ def answer(found: Talk) -> Any:
 def test_sample_n_of_the_output_is_sample_n_of_the_talk(tmp_path: Path) -> None:
     found = talk(Command(program(tmp_path, ECHO), rate_out=RATE))
     assert np.abs(found.system - found.user).max() <= 1 / 32768
-    assert answer(found)["placement"] == "source" and answer(found)["fed"] == "whole"
+    assert not answer(found)["imposed"] and answer(found)["fed"] == "whole"
 
 
 def test_a_reply_comes_after_the_input_and_the_time_that_it_took(tmp_path: Path) -> None:
     found = talk(Command(program(tmp_path, ECHO), placement="reply", rate_out=RATE, declared=0.5))
     assert sounding(found) == (4.0, 5.0)
-    assert answer(found)["placement"] == "imposed" and answer(found)["took"] == 0.5
+    assert answer(found)["imposed"] and answer(found)["took"] == 0.5
+
+
+def test_a_reply_may_be_placed_after_the_users_last_sound(tmp_path: Path) -> None:
+    text = ECHO.replace("writeframes(frames)", "writeframes(frames[16000:48000])")
+    told = '\nopen(sys.argv[2] + ".json", "w").write(\'[{"start": 0.2, "text": "hello", "end": 0.5}]\')'
+    found = talk(Command(program(tmp_path, text + told), placement="speech", rate_out=RATE, declared=0.5))
+    assert sounding(found) == (2.0, 3.0)
+    assert answer(found)["imposed"] and answer(found)["at"] == pytest.approx(2.0, abs=0.01)
+    (word,) = words_heard(found.placed, found.notes, found.rate, length=found.duration)
+    assert word.span.start == pytest.approx(seconds(2.2), abs=ms(10))
 
 
 def test_on_the_honest_clock_a_reply_takes_as_long_as_the_program(tmp_path: Path) -> None:

@@ -51,9 +51,10 @@ class Command:
     ``{"at", "start", "end"}`` that say which part of the output sounds when; without blocks all of it does.
 
     ``placement`` ``aligned``: sample n of the output belongs to sample n of the input, and latencies are the
-    algorithm's alone. ``reply``: it is heard after the whole input and the time that the program took. It
-    is killed, with all that it started, after ``timeout`` seconds. ``declared`` seconds, and ``declared_second`` for
-    each second of input, is what it takes on the ``step-algorithmic`` clock.
+    algorithm's alone. ``reply``: it is heard after the whole input and the time that the program took. ``speech``:
+    it is heard that time after the user's last sound above -40 dB, though the program was given what followed too. The
+    program is killed, with all that it started, after ``timeout`` seconds. ``declared`` seconds, and
+    ``declared_second`` for each second of input, is what it takes on the ``step-algorithmic`` clock.
 
     A program that fails, does not end, or leaves no audio ends the talk in a :class:`ConversationError`.
     """
@@ -115,6 +116,7 @@ class Command:
             self.traits,
             lambda heard: self.answer(heard, prompt),
             lambda count: declared + seconds(each * count),
+            self.placement,
         )
 
     def answer(self, heard: Samples, prompt: str) -> Answer:

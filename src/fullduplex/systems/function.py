@@ -98,7 +98,11 @@ class Function:
         whose, declared = printable(self.call, 80), seconds(self.declared)
         if not self.steps:
             yield OfflineLink(
-                Ready({**self.spec.to_json(), "fed": "whole"}), self.traits, self._answer, lambda _: declared
+                Ready({**self.spec.to_json(), "fed": "whole"}),
+                self.traits,
+                self._answer,
+                lambda _: declared,
+                self.placement,
             )
             return
         options = {"prompt": prompt} if "prompt" in inspect.signature(called).parameters else {}

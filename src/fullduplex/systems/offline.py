@@ -10,13 +10,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from fullduplex.driving.clock import took
+from fullduplex.driving.cues import AUDIBLE
 from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, Timing, Traits
 from fullduplex.driving.playout import Chunk, Samples
 from fullduplex.errors import ConversationError, InputError
 from fullduplex.model.spans import SECOND, in_seconds
 
-#: Where an answer lies: sample n of it at sample n of the talk, or after all that the user sent and the time it took.
-Placement = Literal["aligned", "reply"]
+#: Where an answer lies: sample n of it at sample n of the talk; after all that the user sent and the time it took;
+#: or that time after the user's last sound, though what followed was heard too.
+Placement = Literal["aligned", "reply", "speech"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
 #: An answer longer than its input by more than this many seconds is not what was asked for.
 LONGER = 3_600
@@ -50,15 +52,17 @@ def check_placement(name: str, placement: str) -> None:
         raise InputError(name, "placement", found=placement, expected=" or ".join(PLACEMENTS))
 
 
-def offline_traits(rate_in: int, rate_out: int, placement: Timing) -> Traits:
+def offline_traits(rate_in: int, rate_out: int, placement: Placement) -> Traits:
     """Return the traits of a system that computes after the last frame, on a step clock."""
-    return Traits(rate_in, rate_out, timing=placement, virtual=True, computes=True, offline=True, source="session")
+    timing: Timing = "reply" if placement == "reply" else "aligned"
+    return Traits(rate_in, rate_out, timing=timing, virtual=True, computes=True, offline=True, source="session")
 
 
 class OfflineLink:
     """A talk in which the user is heard to the end before ``work`` answers.
 
     ``declared`` gives the time that the answer takes on the ``step-algorithmic`` clock, for a number of samples.
+    It says in a note where the answer was placed, and whether that was imposed or is the answer's own.
     """
 
     def __init__(
@@ -67,7 +71,9 @@ class OfflineLink:
         traits: Traits,
         work: Callable[[Samples], Answer],
         declared: Callable[[int], int],
+        placement: Placement,
     ) -> None:
+        self._placement = placement
         self.ready, self._traits, self._work, self._declared = ready, traits, work, declared
         self._frames: list[Samples] = []
         self._over, self._answered = asyncio.Event(), asyncio.Event()
@@ -90,9 +96,11 @@ class OfflineLink:
             await self._over.wait()
             heard = np.concatenate([np.zeros(0, np.float32), *self._frames])
             answer, spent = await took(lambda: self._work(heard), self._declared(len(heard)))
-            placed = "source" if self._traits.timing == "aligned" else "imposed"
-            yield Note("answer", {**answer.facts, "took": in_seconds(spent), "fed": "whole", "placement": placed})
-            for event in placed_answer(answer, self._traits):
+            at = spent + end_of_sound(heard, self._traits.rate_in) if self._placement == "speech" else 0
+            facts = {"took": in_seconds(spent), "fed": "whole", "placement": self._placement}
+            facts |= {"at": in_seconds(at)} if self._placement == "speech" else {}
+            yield Note("answer", {**answer.facts, **facts, "imposed": self._placement != "aligned"})
+            for event in placed_answer(answer, self._traits, at):
                 yield event
         finally:
             # Whoever waits in finish goes on with the talk before its end is known.
@@ -100,13 +108,19 @@ class OfflineLink:
         yield Closed("answered")
 
 
-def placed_answer(answer: Answer, traits: Traits) -> list[Happening]:
-    """Return the answer as chunks with their places, and its words with the same places."""
+def end_of_sound(samples: Samples, rate: int) -> int:
+    """Return where the last sample louder than :data:`~fullduplex.driving.cues.AUDIBLE` ends; 0 where none is."""
+    loud = np.flatnonzero(np.abs(samples) > AUDIBLE)
+    return (int(loud[-1]) + 1) * SECOND // rate if len(loud) else 0
+
+
+def placed_answer(answer: Answer, traits: Traits, at: int = 0) -> list[Happening]:
+    """Return the answer as chunks with their places, and its words with the same places, all ``at`` later."""
     rate = traits.rate_out
     whole = (Block(0, 0, len(answer.samples) * SECOND // rate),)
     said, chunks = list[Happening](), list[Happening]()
     for number, block in enumerate(sorted(answer.blocks or whole, key=lambda block: block.at)):
-        id, shift = f"a{number}", block.at - block.start
+        id, shift = f"a{number}", block.at + at - block.start
         words = tuple(
             (text, start + shift, end + shift)
             for text, start, end in answer.words
@@ -116,7 +130,7 @@ def placed_answer(answer: Answer, traits: Traits) -> list[Happening]:
             said.append(Said(" ".join(word[0] for word in words), "system", id, words))
         part = answer.samples[block.start * rate // SECOND : -(-block.end * rate // SECOND)]
         if len(part):
-            chunks.append(Chunk(part, id, source=block.at))
+            chunks.append(Chunk(part, id, source=block.at + at))
     return [*said, *chunks]
 
 

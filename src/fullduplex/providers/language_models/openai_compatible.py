@@ -40,16 +40,16 @@ class OpenAICompatible:
     ) -> None:
         url = str(url)
         if not url.startswith(("http://", "https://")):
-            raise InputError("openai", "url", found=url, expected="http://HOST:PORT/v1 or https://…")
+            raise InputError("openai-compatible", "url", found=url, expected="http://HOST:PORT/v1 or https://…")
         if "@" in url or "?" in url or "#" in url:
             # What identifies a user must not stand in the record of a run.
             raise InputError(
-                "openai", "url", found="more than an address", expected="no name or key in it; use key_file"
+                "openai-compatible", "url", found="more than an address", expected="no name or key in it; use key_file"
             )
         if not model:
-            raise InputError("openai", "model", expected="the name that the server has for the model")
+            raise InputError("openai-compatible", "model", expected="the name that the server has for the model")
         if timeout <= 0 or temperature < 0:
-            raise InputError("openai", "timeout", found=timeout, expected="seconds, above 0")
+            raise InputError("openai-compatible", "timeout", found=timeout, expected="seconds, above 0")
         self.url, self.model = url.rstrip("/"), str(model)
         self.temperature, self.seed, self.timeout, self.proxy = temperature, seed, timeout, proxy
         self.extra = _object(extra)
@@ -67,7 +67,7 @@ class OpenAICompatible:
             "seed": self.seed,
             "extra": dict(self.extra),
         }
-        return Spec("openai", options)
+        return Spec("openai-compatible", options)
 
     def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Generator[str, None, None]:
         """Yield the reply as the server streams it; closing the iterator ends the request.
@@ -178,7 +178,7 @@ def _object(extra: Mapping[str, Any] | str) -> Mapping[str, Any]:
     except ValueError:
         found = None
     if not isinstance(found, Mapping):
-        raise InputError("openai", "extra", found=extra, expected="a JSON object")
+        raise InputError("openai-compatible", "extra", found=extra, expected="a JSON object")
     return dict(found)
 
 
@@ -199,6 +199,6 @@ def _library() -> Any:
         import httpx
     except ImportError as error:
         raise PluginError(
-            "language model 'openai' needs httpx, which is not installed; install fullduplex[cascade]"
+            "language model 'openai-compatible' needs httpx, which is not installed; install fullduplex[cascade]"
         ) from error
     return httpx

@@ -114,10 +114,10 @@ class Cascade:
         own_recogniser, own_voice, _ = DEFAULTS.get(self.language, ("", "", ""))
         turns = part_spec(self.turns, "turns") if self.turns else None
         return Parts(
-            part("recognisers", "recogniser", part_spec(self.recogniser or own_recogniser, "recogniser"), cache),
-            part("language_models", "model", part_spec(self.model, "model"), cache),
-            part("voices", "voice", part_spec(self.voice or own_voice, "voice"), cache),
-            None if turns is None else part("turn_detectors", "turns", turns, cache),
+            part("recognisers", part_spec(self.recogniser or own_recogniser, "recogniser"), cache),
+            part("language_models", part_spec(self.model, "model"), cache),
+            part("voices", part_spec(self.voice or own_voice, "voice"), cache),
+            None if turns is None else part("turn_detectors", turns, cache),
         )
 
     @property

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fullduplex import plugins
-from fullduplex.errors import InputError, PluginError
+from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Recogniser
 from fullduplex.model.spec import Spec
 from fullduplex.once import once_per_process
@@ -58,18 +57,6 @@ def part_spec(text: str, option: str) -> Spec:
 
 
 @once_per_process
-def part(family: str, option: str, spec: Spec, cache: Path) -> Any:
-    """Return the member of ``family`` that ``spec`` names, made once in a process.
-
-    Raises :class:`PluginError` where there is none, or it has no such option, or cannot be made.
-    """
-    make = plugins.find(family, spec.name)
-    known = inspect.signature(make).parameters
-    unknown = sorted(set(spec.options) - set(known))
-    if unknown:
-        there = ", ".join(name for name in known if name != "cache") or "none"
-        raise PluginError(f"the cascade's {option} {spec.name!r} has no option {unknown[0]!r}; it has: {there}")
-    try:
-        return make(**spec.options, **({"cache": cache} if "cache" in known else {}))
-    except (TypeError, ValueError) as error:
-        raise PluginError(f"the cascade's {option} {spec}: {error}") from error
+def part(family: str, spec: Spec, cache: Path) -> Any:
+    """Return the member of ``family`` that ``spec`` names, made once in a process; raises :class:`PluginError`."""
+    return plugins.make(family, spec.name, spec.options, cache)
