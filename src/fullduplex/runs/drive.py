@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
@@ -33,12 +33,15 @@ from fullduplex.runs.stimulus import Stimulus, stimulus
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
+T = TypeVar("T")
 SCHEMA = 1
 #: What a finished talk leaves last, so that its presence says that the rest is whole.
 DONE = keep.ABOUT
 LATENESS, REPORTED, REPORTED_OUTPUT = "lateness.json", "reported.json", "reported_output.json"
 #: The folder of what earlier attempts left.
 ATTEMPTS = "attempts"
+#: Talks that are held together begin so far apart, since a handshake keeps the others' frames waiting.
+_APART = ms(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +91,17 @@ def hold_together(tasks: Sequence[DriveTask]) -> list[Held | str]:
     """Hold the tasks' talks at the same time on the wall clock; of one that cannot be held, the sentence."""
     import gc
 
-    async def all_of_them() -> list[Held | str]:
-        return await asyncio.gather(*(one(task) for task in tasks))
+    jobs = [_ready(task) for task in tasks]
 
-    async def one(task: DriveTask) -> Held | str:
+    async def all_of_them() -> list[Held | str]:
+        return await asyncio.gather(*(one(n, job) for n, job in enumerate(jobs)))
+
+    async def one(n: int, job: _Job | str) -> Held | str:
+        if isinstance(job, str):
+            return job
+        # Frames of talks that begin at different moments fall due at different moments.
+        await asyncio.sleep(n * (_APART + job.task.frame / len(tasks)) / SECOND)
         try:
-            job = _prepared(task)
             return job.there() or await job.hold()
         except FullDuplexError as error:
             return str(error)
@@ -109,6 +117,17 @@ def hold_together(tasks: Sequence[DriveTask]) -> list[Held | str]:
     finally:
         gc.enable()
         gc.unfreeze()
+
+
+def _ready(task: DriveTask) -> _Job | str:
+    """Return the task's talk, with all that would keep other talks waiting done; or why it cannot be held."""
+    try:
+        job = _prepared(task)
+        if job.there() is None:
+            job.first = job.part(1)
+        return job
+    except FullDuplexError as error:
+        return str(error)
 
 
 def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -> Entry:
@@ -151,6 +170,7 @@ class _Job:
 
     def __init__(self, task: DriveTask, system: System, asked: Stimulus, clock: Clock) -> None:
         self.task, self.system, self.asked, self.clock = task, system, asked, clock
+        self.first: Part | None = None
         self.folder = Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat)
         self.digest = digest(
             {
@@ -184,7 +204,7 @@ class _Job:
             try:
                 talk, its = await self.talk(number)
                 decided = {"decided": its.told(), "effects": its.put}
-                faults = its.check(talk) if self.asked.hang_up is not None else ()
+                faults = await self.aside(partial(its.check, talk)) if self.asked.hang_up is not None else ()
                 if faults:
                     told["discarded"] = [fault.to_json() for fault in faults]
             except BrokenTalk as error:
@@ -196,23 +216,29 @@ class _Job:
             attempts.append(told)
             last = len(told) == 1 or number > self.task.retries
             place = self.folder if last else self.folder / ATTEMPTS / str(number)
-            self.keep(place, talk, attempts, failed, decided)
+            await self.aside(partial(self.keep, place, talk, list(attempts), failed, decided))
             if last:
                 return Held(str(self.folder), number, failed, late=bool(talk and talk.pacing.late))
             # A server that has just failed is not asked again at once.
             await asyncio.sleep(min(10.0, 0.5 * 2 ** (number - 1)) if failed else 0)
 
-    async def talk(self, attempt: int) -> tuple[Talk, Part]:
+    def part(self, attempt: int) -> Part:
         task = self.task
-        # Another repeat of a simulated user is another user.
-        its = part(
+        return part(
             self.asked,
             self.system.traits,
             seed=task.seed,
+            # Another repeat of a simulated user is another user.
             attempt=attempt + 100 * (task.repeat - 1),
             language=task.language,
             cache=Path(task.cache),
         )
+
+    async def talk(self, attempt: int) -> tuple[Talk, Part]:
+        task = self.task
+        its = self.first if attempt == 1 else None
+        if its is None:
+            its = await self.aside(lambda: self.part(attempt))
         talk = await drive(
             self.system,
             its.user,
@@ -225,6 +251,10 @@ class _Job:
             bed=its.bed,
         )
         return talk, its
+
+    async def aside(self, work: Callable[[], T]) -> T:
+        """Do what is no part of the talk: on the wall clock beside the other talks, else at once."""
+        return await asyncio.to_thread(work) if self.clock == "wall" else work()
 
     def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str, decided: Any) -> None:
         """Write what is known of an attempt; ``talk.json`` last."""
