@@ -62,8 +62,8 @@ def test_a_server_that_ends_it_leaves_what_was_heard(url: str, where: int, fault
     error = kept(both(url, behaviour)[where])
     assert reason in str(error)
     assert error.talk is not None
-    assert error.talk.duration == pytest.approx(ms(600), abs=ms(400))
-    assert stretches(error.talk.system, error.talk.rate)[0].source == 50 * ms(20)
+    assert ms(590) <= error.talk.duration < seconds(2)
+    assert stretches(error.talk.system, error.talk.rate)[0].source == pytest.approx(50 * ms(20), abs=100)
 
 
 def test_a_server_that_reads_no_more_is_stalled() -> None:

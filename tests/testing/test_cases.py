@@ -17,9 +17,10 @@ from fullduplex.model.spans import ms, seconds
 from fullduplex.systems.loopback import Loopback
 from fullduplex.systems.scripted import Answer, Script, Scripted, Sound
 from fullduplex.testing.behaviour import Behaviour
-from fullduplex.testing.cases import CASES, CaseResult, Stage, play
+from fullduplex.testing.cases import CASES
 from fullduplex.testing.conform import conform, failed, render, to_json
 from fullduplex.testing.loopback import Twin
+from fullduplex.testing.stage import CaseResult, Stage, play
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,10 @@ from fullduplex.driving.playout import Samples
 from fullduplex.model.spans import ms, seconds
 from fullduplex.systems.loopback import Loopback
 from fullduplex.testing.behaviour import Behaviour
-from fullduplex.testing.cases import CASES, CaseResult, Stage, play
+from fullduplex.testing.cases import CASES
 from fullduplex.testing.loopback import Twin, served
 from fullduplex.testing.probes import probe
+from fullduplex.testing.stage import CaseResult, Stage, play
 
 #: How many talks go on at once on the wall clock.
 AT_ONCE = 5

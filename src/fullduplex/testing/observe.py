@@ -34,6 +34,11 @@ def underruns(placed: Sequence[Placed]) -> int:
     return sum(b.start > a.end and a.played == a.size for a, b in pairwise(played) if a.chunk.id == b.chunk.id)
 
 
+def samples_received(received: Iterable[Chunk | Flush]) -> int:
+    """Return how many samples came."""
+    return sum(len(event.samples) for event in received if isinstance(event, Chunk))
+
+
 def taken_back(placed: Iterable[Placed]) -> int:
     """Return how many samples came and were taken back before they sounded, late ones not counted."""
     return sum(part.size - part.played for part in placed if not part.late)

@@ -19,9 +19,9 @@ from fullduplex.driving.drive import BrokenTalk, HangUp, Talk, Turn, drive
 from fullduplex.driving.link import System
 from fullduplex.driving.placements import fit_source, source_points
 from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
-from fullduplex.errors import ConversationError
+from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
-from fullduplex.testing.cases import CASES, CaseResult, Failed, Measured, expect
+from fullduplex.testing.cases import CASES
 from fullduplex.testing.observe import (
     at_once,
     frame_lags,
@@ -31,6 +31,7 @@ from fullduplex.testing.observe import (
     taken_back,
     underruns,
 )
+from fullduplex.testing.stage import CaseResult, Failed, Measured, expect
 from fullduplex.testing.watched import Seen, Watched
 
 #: How long a talk may last, and how long the user waits in silence before hanging up.
@@ -325,8 +326,8 @@ async def _judged(probes: _Probes, clock: Clock, number: int) -> CaseResult:
     except _Beside as beside:
         return replace(result, outcome="not applicable", why=str(beside))
     except Failed as failed:
-        return replace(result, outcome="failed", why=str(failed))
+        return replace(result, outcome="failed", why=printable(str(failed)))
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001
-        return replace(result, outcome="failed", why=f"{type(error).__name__}: {error}")
+        return replace(result, outcome="failed", why=printable(f"{type(error).__name__}: {error}"))

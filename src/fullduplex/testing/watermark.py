@@ -26,6 +26,8 @@ _CLEARLY = 1.5
 _ALIKE = 0.85
 #: A stretch goes on over so many blocks that could not be read, if the known sound is there at all.
 _UNREAD, _SOUNDS_ON = 10, 0.3
+#: Silence has less than this share of the power around it.
+_SILENT = 0.05
 #: Two places closer than this (microseconds) are one.
 _SAME = 250
 #: Sound that follows the known one within this share of its peak was not coded on the way.
@@ -128,16 +130,14 @@ def _pieces(
 ) -> list[tuple[range, float]]:
     """Return where the blocks begin: together where they lie so, else in the pieces in which they do.
 
-    A block that was not ``read`` and whose sound is not there at all did not sound.
+    A block that was not ``read`` where it is silent did not sound.
     """
     size = block_size(rate)
     begins = _exactly(samples, rate, guess, numbers)
     apart = [_displaced(samples, rate, begins + i * size, number) for i, number in enumerate(numbers)]
-    silent = [
-        number not in read
-        and _likeness(samples, rate, round(begins) + i * size, range(number, number + 1)) < _SOUNDS_ON
-        for i, number in enumerate(numbers)
-    ]
+    first = [round(begins) + i * size for i in range(len(numbers))]
+    power = [float(np.mean(_between(samples, at, at + size).astype(np.float64) ** 2)) for at in first]
+    silent = [n not in read and power[i] < _SILENT * max(power) for i, n in enumerate(numbers)]
     cuts = [
         i
         for i in range(1, len(numbers))

@@ -1,0 +1,261 @@
+"""The cases about how a talk goes: handshakes, frames, lags, clocks, ends, and what nobody understands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from fullduplex.driving.drive import BrokenTalk, HangUp, drive
+from fullduplex.driving.link import Closed, Note, Said, Traits, UserVad
+from fullduplex.driving.placements import fit_source
+from fullduplex.errors import ConversationError
+from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
+from fullduplex.testing.observe import (
+    at_once,
+    falls_behind,
+    frame_lags,
+    growth,
+    missing_frames,
+    samples_received,
+    taken_back,
+)
+from fullduplex.testing.stage import FRAME, RATE_IN, Failed, Measured, Stage, case, expect, pieces_heard, whole
+from fullduplex.testing.watched import Watched
+
+
+@case(8, "handshake of 5 s", "no frame before it is over", "be ready late, and refuse frames before")
+async def handshake(stage: Stage) -> Measured:
+    """The talk begins when the system is ready; the server refuses anything earlier."""
+    talk, report = await stage.talk(Behaviour(handshake=seconds(5)), length=ms(500))
+    stage.at(talk.handshake, seconds(5), "ready")
+    first = report["arrivals"][0]
+    expect(first >= FRAME - ms(1), f"the first frame came {first} µs after ready, before it was captured")
+    expect(report["frames"] == 25, f"{report['frames']} frames in 0.5 s, not 25")
+    return {"handshake_s": round(in_seconds(talk.handshake), 4), "first_frame_ms": first / 1_000}
+
+
+@case(9, "busy server", "given up in time, with a reason", "accept and never be ready")
+async def busy(stage: Stage) -> Measured:
+    """A server that accepts and is never ready is left after the stated time."""
+    system = stage.make(Behaviour(busy=True), Traits(RATE_IN, 24_000), None, ready_within=seconds(1))
+    loop = asyncio.get_running_loop()
+    async with stage.resting:
+        began, why = loop.time(), ""
+        try:
+            await drive(system, (), length=seconds(1))
+        except ConversationError as error:
+            why = str(error)
+        spent = loop.time() - began
+    expect(bool(why), "the talk began")
+    expect("ready" in why and "busy" in why, f"the reason is {why!r}")
+    expect(spent < 4, f"it took {spent:.1f} s to give up")
+    return {"gave_up_after_s": round(spent, 3)}
+
+
+@case(10, "N frames in, N - 1 out", "the lag of each frame exact", "answer frame for frame, the first only primes")
+async def frame_for_frame(stage: Stage) -> Measured:
+    """Output k belongs to input k + 1."""
+    talk, report = await stage.talk(Behaviour(pace="sync", say=(Utterance(ms(400), seconds(1), 0),)), length=seconds(2))
+    lags = frame_lags(talk.received, FRAME)
+    frames = report["frames"]
+    # What belongs to the last frame comes when the talk is over.
+    expect(frames == 100 and len(lags) in (frames - 2, frames - 1), f"{frames} frames in, {len(lags)} out")
+    expect(not missing_frames(lags), f"frames {missing_frames(lags)} are missing")
+    ordered = sorted(lags.values())
+    median = ordered[len(ordered) // 2]
+    expect(-ms(1) <= ordered[0] and median <= stage.near, f"lags from {ordered[0]} to {ordered[-1]} µs")
+    expect(not falls_behind(lags, FRAME), f"the lag grows by {growth(lags, FRAME):.3f}")
+    return {
+        "frames_in": frames,
+        "frames_out": len(lags),
+        "median_lag_ms": median / 1_000,
+        "worst_lag_ms": ordered[-1] / 1_000,
+    }
+
+
+@case(13, "server at 1.3 times real time", "the growing lag is told and flagged", "compute slower than real time")
+async def too_slow(stage: Stage) -> Measured:
+    """A system that cannot keep up shows it in its lags."""
+    talk, _ = await stage.talk(Behaviour(pace="sync", rtf=1.3, say=(Utterance(0, seconds(3), 0),)), length=seconds(3))
+    lags = frame_lags(talk.received, FRAME)
+    grows = growth(lags, FRAME)
+    expect(falls_behind(lags, FRAME), "it is not flagged")
+    expect(0.28 <= grows <= 0.36, f"the lag grows by {grows:.3f} s/s, not by 0.3")
+    return {"lag_growth": round(grows, 4), "last_lag_ms": max(lags.values()) / 1_000}
+
+
+@case(14, "server drops input", "the missing frames are named", "throw input frames away")
+async def drops(stage: Stage) -> Measured:
+    """Output that belongs to no input is missed by its index."""
+    talk, _ = await stage.talk(Behaviour(pace="sync", drops=(5, 6, 20)), length=seconds(1))
+    missing = missing_frames(frame_lags(talk.received, FRAME))
+    expect(missing == (4, 5, 19), f"missing are {missing}, not those of inputs 5, 6 and 20")
+    return {"missing_frames": len(missing)}
+
+
+@case(15, "the client stalls for 0.8 s", "flagged late, no burst to catch up", "report when each frame came")
+async def stall(stage: Stage) -> Measured:
+    """A late client is flagged and does not pour out what it owes."""
+    reports: list[Mapping[str, Any]] = []
+    system = Watched(
+        stage.make(Behaviour(), Traits(RATE_IN, 24_000, frame=FRAME), reports.append), stalls=20, stall=ms(800)
+    )
+    talk = await stage.hold(system, length=seconds(1))
+    expect(talk.pacing.late, f"it is not flagged: worst {talk.pacing.worst} µs")
+    most = at_once(reports[0]["arrivals"], 3 * FRAME)
+    expect(most <= (4 if stage.clock == "virtual" else 6), f"{most} frames came within 60 ms")
+    return {"worst_lateness_ms": talk.pacing.worst / 1_000, "most_frames_in_60_ms": most}
+
+
+@case(
+    16,
+    "a piece for each input event",
+    "silence flows until the queue is empty",
+    "send one piece for each frame it gets",
+)
+async def per_input(stage: Stage) -> Measured:
+    """The user's silence is what makes such a server go on."""
+    said = Utterance(ms(200), seconds(1), 3)
+    talk, _ = await stage.talk(
+        Behaviour(say=(said,), pace="per-input"), length=seconds(4), hang_up=HangUp(quiet=ms(500))
+    )
+    expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
+    got = samples_received(talk.received) * SECOND // talk.rate
+    expect(got == said.length, f"{in_seconds(got):.2f} s of {in_seconds(said.length):.2f} s came")
+    expect(taken_back(talk.placed) == 0, "not all of it was heard")
+    return {"pieces": len(talk.placed), "ended_at_s": round(in_seconds(talk.duration), 3)}
+
+
+@case(17, "response done before it has sounded", "the user hangs up after playout", "say that it is done at once")
+async def done_early(stage: Stage) -> Measured:
+    """That everything was sent does not mean that everything was heard."""
+    said = Utterance(ms(200), ms(1_500), 5)
+    behaviour = Behaviour(say=(said,), pace="burst", burst=30, done=True)
+    talk, _ = await stage.talk(behaviour, length=seconds(5), hang_up=HangUp(quiet=ms(500)))
+    done = next((note.arrived for note in talk.notes if isinstance(note, Note) and note.kind == "response.done"), None)
+    expect(done is not None and done < ms(700), f"done came at {done}")
+    expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
+    stretch = whole(talk, said.length, said.block)
+    waited = talk.duration - stretch.until
+    expect(waited >= ms(500) - FRAME, f"it hung up {waited} µs after the last sound")
+    return {"done_at_s": in_seconds(done or 0), "hung_up_at_s": round(in_seconds(talk.duration), 3)}
+
+
+_GO_AWAY = Sent(ms(800), '{"type": "note", "kind": "go_away", "data": {"time_left": 0.2}}')
+
+
+@case(
+    18, "expiry, and a TCP reset in mid-word", "closed with the reason, what was heard is kept", "close, and break off"
+)
+async def closes(stage: Stage) -> Measured:
+    """A talk that ends before its time is kept as far as it got."""
+    said, kept = Utterance(ms(300), seconds(3), 9), {}
+    ends = {
+        "expiry": (
+            Behaviour(say=(said,), closes=seconds(1), reason="session expired", messages=(_GO_AWAY,)),
+            "session expired",
+        ),
+        "reset": (Behaviour(say=(said,), resets=seconds(1)), "reset"),
+    }
+    for name, (behaviour, reason) in ends.items():
+        try:
+            await stage.talk(behaviour, length=seconds(3))
+        except BrokenTalk as error:
+            expect(reason in str(error), f"{name}: the reason is {str(error)!r}")
+            expect(error.talk is not None, f"{name}: nothing was kept")
+            assert error.talk is not None
+            expect(any(isinstance(note, Closed) for note in error.talk.notes), f"{name}: it is not told that it closed")
+            found = pieces_heard(error.talk)
+            expect(bool(found), f"{name}: nothing was heard")
+            stage.at(error.talk.duration, seconds(1), f"{name}: end")
+            kept[f"kept_s, {name}"] = round(in_seconds(error.talk.duration), 3)
+        else:
+            raise Failed(f"{name}: the talk is said to be whole")
+    return kept
+
+
+_ODDITIES: tuple[str | bytes, ...] = (
+    '{"type": "rate_limits.updated", "limits": []}',
+    '{"type": "userVad", "speaking": true, "confidence": 0.5}',
+    '{"type": "user_vad", "speaking": false, "audioStartMs": 3}',
+    '{"type": "said", "text": "\\u001b[31m../../x<script>", "who": "nobody"}',
+    '{"type": "said", "text": 5, "source": 1e999}',
+    '{"type": "note"',
+    "[" * 5_000,
+    "null",
+    "",
+    b"",
+    b"\x07",
+    b"\x63" + bytes(40),
+)
+
+
+@case(19, "unknown events and nonsense", "each is noted, the talk goes on", "send what no protocol knows")
+async def unknown(stage: Stage) -> Measured:
+    """What is not understood is kept and does no harm."""
+    said = Utterance(ms(900), ms(500), 11)
+    messages = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(_ODDITIES))
+    talk, _ = await stage.talk(Behaviour(say=(said,), pace="burst", messages=messages), length=ms(1_700))
+    whole(talk, said.length, said.block)
+    vads = sum(isinstance(note, UserVad) for note in talk.notes)
+    expect(vads == 2, f"{vads} of the two spellings of user_vad were understood")
+    notes = sum(isinstance(note, Note) for note in talk.notes)
+    expect(notes == len(_ODDITIES) - 2, f"{notes} notes for {len(_ODDITIES) - 2} oddities")
+    return {"oddities": len(_ODDITIES), "notes": notes}
+
+
+@case(21, "deadlines for pongs, under load", "each is kept", "ask whether the client lives")
+async def pings(stage: Stage) -> Measured:
+    """The client answers while audio and words pour in."""
+    said = Utterance(ms(100), seconds(20), 0)
+    behaviour = Behaviour(say=(said,), pace="burst", burst=20, words=ms(5), ping=ms(60), pong=ms(300))
+    talk, report = await stage.talk(behaviour, length=ms(1_500))
+    expect(report["pongs"] >= report["pings"] - 1, f"{report['pongs']} answers to {report['pings']} pings")
+    expect(report["pings"] >= 3, f"{report['pings']} pings")
+    return {"pings": report["pings"], "pongs": report["pongs"], "events": len(talk.notes)}
+
+
+@case(
+    22,
+    "transcripts on a clock that runs 6 % fast",
+    "the fit finds its speed within 0.1 %",
+    "tell times of another clock",
+)
+async def drift(stage: Stage) -> Measured:
+    """How the server's clock runs against ours is found from its words."""
+    talk, _ = await stage.talk(Behaviour(words=ms(25), drift=0.06), length=seconds(4))
+    points = [(n.source, n.arrived) for n in talk.notes if isinstance(n, Said) and n.source is not None]
+    line = fit_source(points)
+    expect(line is not None, f"{len(points)} words came")
+    assert line is not None
+    off = abs(line.slope * 1.06 - 1)
+    expect(off <= 0.001, f"the slope is off by {100 * off:.3f} %")
+    worst = max(abs(r) for r in line.residuals)
+    return {
+        "slope": round(line.slope, 6),
+        "error_percent": round(100 * off, 4),
+        "worst_residual_ms": round(worst / 1_000, 3),
+    }
+
+
+@case(23, "telling what was heard", "never more than had come", "count what it is told was heard")
+async def acks(stage: Stage) -> Measured:
+    """No position lies beyond what the server has sent of it."""
+    said = (Utterance(ms(200), seconds(2), 0), Utterance(ms(1_300), ms(500), 200))
+    behaviour = Behaviour(say=said, pace="burst", burst=4, flush="id", flushes=((seconds(1), "u1"),))
+    _, report = await stage.talk(behaviour, length=seconds(2))
+    expect(report["acks"] > 20, f"{report['acks']} positions were told")
+    expect(report["acks_beyond"] == 0, f"{report['acks_beyond']} positions beyond what was sent")
+    return {"positions": report["acks"], "beyond": report["acks_beyond"]}
+
+
+@case(25, "two talks at once", "each hears its own", "hold two talks")
+async def two(stage: Stage) -> Measured:
+    """Nothing of one talk is heard in another."""
+    said = [Utterance(ms(200), ms(900), 1_000), Utterance(ms(260), ms(900), 20_000)]
+    talks = await asyncio.gather(*(stage.talk(Behaviour(say=(one,), pace="burst"), length=ms(1_500)) for one in said))
+    for (talk, _), one in zip(talks, said, strict=True):
+        stage.at(whole(talk, one.length, one.block).at, one.at, "began")
+    return {"talks": len(talks)}
