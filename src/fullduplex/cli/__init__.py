@@ -729,4 +729,5 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
 
 # Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import making as _making  # noqa: E402, F401
 from fullduplex.cli import talks as _talks  # noqa: E402, F401
