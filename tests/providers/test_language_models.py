@@ -16,7 +16,7 @@ import pytest
 from fullduplex.errors import InputError, PluginError
 from fullduplex.providers import weights
 from fullduplex.providers.language_models import Message
-from fullduplex.providers.language_models.llamacpp import SMOLLM2, LlamaCpp, smollm2
+from fullduplex.providers.language_models.llamacpp import SMOLLM2, LlamaCpp, _server, smollm2
 from fullduplex.providers.language_models.openai_compatible import OpenAICompatible
 
 ASKED = [Message("system", "Be brief."), Message("user", "Could you recommend a good book?")]
@@ -225,6 +225,14 @@ def test_the_embedded_model_writes_the_same_each_time_whatever_came_between(smal
     first = list(small.reply(ASKED, limit=20))
     list(small.reply([*ASKED, Message("assistant", "No."), Message("user", "Why not?")], limit=5))
     assert list(small.reply(ASKED, limit=20)) == first and len(first) <= 20
+
+
+@pytest.mark.weights
+def test_a_real_server_of_llama_cpp_says_what_the_model_says_in_process(small: LlamaCpp, model: Any) -> None:
+    list(small.reply(ASKED, limit=1))
+    address = _server(str(small._file), small.context, small.threads).listening_address
+    behind = model(f"{address}/v1", extra={"repeat_penalty": small.repeat, "cache_prompt": False})
+    assert "".join(behind.reply(ASKED, limit=20)) == "".join(small.reply(ASKED, limit=20))
 
 
 @pytest.mark.weights

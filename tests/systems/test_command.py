@@ -178,6 +178,8 @@ def _gone(pid: int) -> bool:
         {"run": "prog {input} {output} {elsewhere}"},
         {"run": "prog '{input} {output}"},
         {"run": "prog {input} {output}", "timeout": 0},
+        {"run": "prog {input} {output}", "timeout": float("nan")},
+        {"run": "prog {input} {output}", "declared": -1},
         {"run": "prog {input} {output}", "placement": "somewhere"},
     ],
 )

@@ -55,7 +55,7 @@ class Function:
 
     def __post_init__(self) -> None:
         check_placement("python", self.placement)
-        if not 0.001 <= self.frame <= 60 or self.declared < 0 or min(self.rate_in, self.rate_out) <= 0:
+        if not 0.001 <= self.frame <= 60 or not self.declared >= 0 or min(self.rate_in, self.rate_out) <= 0:
             raise InputError(
                 "python", "frame", found=self.frame, expected="seconds between 0.001 and 60, and rates above 0"
             )

@@ -43,7 +43,7 @@ class LlamaCpp:
         *,
         cache: Path | None = None,
     ) -> None:
-        if temperature < 0 or repeat <= 0 or context < 128 or threads < 1:
+        if not (temperature >= 0 and repeat > 0 and context >= 128 and threads >= 1):
             raise InputError(
                 "llamacpp",
                 found=f"temperature {temperature}, repeat {repeat}, context {context}, threads {threads}",

@@ -48,7 +48,7 @@ class OpenAICompatible:
             )
         if not model:
             raise InputError("openai-compatible", "model", expected="the name that the server has for the model")
-        if timeout <= 0 or temperature < 0:
+        if not (timeout > 0 and temperature >= 0):
             raise InputError("openai-compatible", "timeout", found=timeout, expected="seconds, above 0")
         self.url, self.model = url.rstrip("/"), str(model)
         self.temperature, self.seed, self.timeout, self.proxy = temperature, seed, timeout, proxy

@@ -83,8 +83,12 @@ class Cascade:
         for option in fields(self):
             value = getattr(self, option.name)
             kind = type(option.default)
-            if kind in (int, float) and (isinstance(value, bool) or not isinstance(value, int | float) or value < 0):
+            if kind in (int, float) and (
+                isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0
+            ):
                 raise InputError("cascade", option.name, found=repr(value), expected="a number, 0 or more")
+            if kind is str and not isinstance(value, str):
+                raise InputError("cascade", option.name, found=repr(value), expected="a text")
             if kind is bool and not isinstance(value, bool):
                 raise InputError("cascade", option.name, found=repr(value), expected="true or false")
             if kind is int and value != int(value):
@@ -94,6 +98,8 @@ class Cascade:
         for name in ("silence", "ask_after", "chunk", "limit"):
             if not getattr(self, name):
                 raise InputError("cascade", name, found=0, expected="more than 0")
+        if self.chunk < 0.01:
+            raise InputError("cascade", "chunk", found=self.chunk, expected="0.01 s or more")
         if self.turns and self.patience < self.ask_after:
             raise InputError(
                 "cascade", "patience", found=self.patience, expected=f"ask_after ({self.ask_after}) or more"
