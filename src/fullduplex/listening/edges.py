@@ -6,9 +6,9 @@ stretch is speech, and not to the millisecond where it begins.
 The rule, for an onset; an end is its mirror image. (1) The level of 5-ms frames is compared with a threshold, the
 speech's level near the edge less ``depth`` or the noise's level and a margin, whichever is higher; the onset moves to
 the beginning of the stretch above it that it lies in, else of the next one, else of the one before, within reach.
-(2) Where the noise set the threshold, the onset then moves on outward to where the evidence for sound in any of
-:data:`BANDS`, summed over 5-ms frames from the crossing on, is greatest, if it comes to ``evidence``. (3) It never
-passes a neighbour's edge.
+(2) Where the noise set the threshold, the onset then moves on outward to where the evidence for sound in any run of
+neighbouring :data:`BANDS`, summed over 5-ms frames from the crossing on, is greatest, if it comes to ``evidence``.
+(3) It never passes a neighbour's edge.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class EdgeRule:
     clear: float = 3.0
     join: int = ms(50)
     least: int = ms(10)
-    evidence: float = 3.0
+    evidence: float = 5.0
 
     def to_json(self) -> dict[str, float]:
         """Return the rule, times in decimal seconds."""
@@ -185,7 +185,7 @@ class _Search:
         return float(np.percentile(spoken, 95)), noise
 
     def _further(self, frame: int, limit: int, at: int, outward: int, speech: float) -> int:
-        """Return by how many frames the edge at ``frame`` moves on, towards ``limit``, for what sounds in a band.
+        """Return by how many frames the edge at ``frame`` moves on, towards ``limit``, for what sounds in bands.
 
         A frame of t seconds has as many independent values of power in a band as t times the band's width; the log odds
         of sound as strong as the noise against noise alone are x/2 - ln 2 for each, x being power over the noise's.
@@ -202,15 +202,17 @@ class _Search:
         # What is too far below the speech is not its, whatever noise there is.
         noise = np.maximum(noise, 10 ** ((speech - self.rule.depth) / 10))
         odds = width * (STEP / SECOND) * (power[len(still) :] / noise / 2 - np.log(2))
-        evidence = np.cumsum(odds, axis=0)
-        enough = evidence.max(axis=0) >= self.rule.evidence
-        return int(evidence.argmax(axis=0)[enough].max(initial=-1)) + 1
+        evidence = np.cumsum(np.pad(np.cumsum(odds, axis=1), ((0, 0), (1, 0))), axis=0)
+        runs = [
+            evidence[:, high] - evidence[:, low] for low in range(len(width)) for high in range(low + 1, len(width) + 1)
+        ]
+        return max((int(run.argmax()) + 1 for run in runs if run.max() >= self.rule.evidence), default=0)
 
 
 def band_powers(samples: Samples, rate: int, frames: NDArray[np.int64], frame: int) -> tuple[_Levels, _Levels]:
     """Return the power of each of ``frames`` in each band, [frames, bands], and each band's width in Hz.
 
-    ``frames`` count :data:`STEP` from the recording's beginning; each lasts ``frame`` microseconds. Only bands below half
+    ``frames`` count :data:`STEP` from the beginning; each lasts ``frame`` microseconds. Only bands below half
     the rate are there. White noise has its full-band power in every band.
     """
     size = max(1, frame * rate // SECOND)

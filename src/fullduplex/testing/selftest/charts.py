@@ -51,7 +51,7 @@ def shares(lines: Sequence[Line], title: str, *, up_to: int = 150) -> str:
 
 
 def histogram(lines: Sequence[Line], title: str, *, within: int = 150, width: int = 10) -> str:
-    """Return a drawing of how many signed errors lie in each ``width`` milliseconds, within ±``within``; the rest at the edges."""
+    """Return a drawing of how many signed errors lie in each ``width`` ms; those past ±``within`` at its ends."""
     ticks = [-within, -within // 2, 0, within // 2, within]
     parts = _axes(title, ticks, -within, within, "ms too early or too late")
     counted = [(line, _counts(line.errors, within, width)) for line in lines]

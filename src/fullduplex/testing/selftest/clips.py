@@ -17,7 +17,7 @@ from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import InputError, printable
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
-from fullduplex.providers.voices import Voice
+from fullduplex.providers.voices import Voice, levelled
 from fullduplex.systems.scripted import Sound
 from fullduplex.testing.selftest.texts import NODS, SENTENCES, USERS
 
@@ -25,7 +25,9 @@ from fullduplex.testing.selftest.texts import NODS, SENTENCES, USERS
 RATE = 24_000
 #: Sound is what lies within this many dB of its clip's peak.
 DEPTH = 40.0
-#: A real recording is cut where it is quieter than that for so long; pieces outside these lengths are not used.
+#: A real recording is cut where it is quieter than that by so many dB, lest its background pass for the truth, and
+#: for so long; pieces outside these lengths are not used.
+SPARE = 6.0
 APART, SHORTEST, LONGEST = ms(250), ms(400), seconds(4)
 #: At most so many pieces of one recording, and of all.
 PIECES, ALL_PIECES = 12, 48
@@ -34,8 +36,9 @@ _SUFFIXES = frozenset([".wav", ".flac", ".ogg", ".opus", ".mp3", ".m4a", ".aif",
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A sound on disk. ``role``: ``nod``, ``sentence``, ``user``; ``words`` as ``(text, start, end)`` in microseconds, or None.
+    """A sound on disk. ``role``: ``nod``, ``sentence``, ``user``.
 
+    ``words`` are ``(text, start, end)`` in microseconds, or None where the synthesiser does not tell.
     ``first`` and ``last`` are its truth, in samples at :data:`RATE`: the first that counts, and the one after the last.
     """
 
@@ -76,7 +79,7 @@ class Clip:
 
 
 def truth(samples: audio.Samples, peak: float | None = None) -> tuple[int, int] | None:
-    """Return the first sample within :data:`DEPTH` dB of ``peak`` (the clip's own where None), and the one after the last.
+    """Return the first sample within :data:`DEPTH` dB of ``peak`` (the clip's own if None), and the one after the last.
 
     None where there is no such sample, or nothing but silence.
     """
@@ -132,9 +135,9 @@ def texts_for(index: int, voices: int) -> tuple[tuple[str, str], ...]:
 
 @dataclass(frozen=True, slots=True)
 class RealTask:
-    """A folder of recordings (or one file) that are cut into utterances, and the folder for those."""
+    """Folders of recordings (or files) that are cut into utterances, and the folder for those."""
 
-    source: Path
+    sources: tuple[Path, ...]
     name: str
     folder: Path
 
@@ -142,39 +145,51 @@ class RealTask:
 def cut_clips(task: RealTask) -> list[dict[str, Any]]:
     """Write each utterance of the task's recordings as a clip, and return them as JSON objects.
 
-    A recording is averaged to one channel and cut where nothing is within :data:`DEPTH` dB of its peak for
-    :data:`APART`; each piece again begins and ends with the sample that its own peak decides. One whose background is
-    louder than that never falls silent, and gives none. Raises :class:`InputError` where there is no recording at all.
+    A recording is averaged to one channel, and its pieces get the level of every voice. It is cut where nothing is
+    within :data:`DEPTH` and :data:`SPARE` dB of its peak for :data:`APART`; each piece begins and ends with the sample
+    that its own peak decides. One whose background is louder than that never falls silent, and gives none.
+    Raises :class:`InputError` where there is no recording at all.
     """
-    files = [task.source] if task.source.is_file() else sorted(p for p in _files(task.source))
-    if not files:
-        raise InputError(task.source, found="no audio file", expected="a folder of recordings of speech")
     made: list[dict[str, Any]] = []
-    for path in files:
+    for path in [path for source in task.sources for path in _recordings(source)]:
         samples, rate = audio.read(path)
         pieces = list(utterances(audio.resample(samples, rate, RATE)))
         for piece in pieces[:PIECES]:
             if len(made) == ALL_PIECES:
                 return made
             name = f"{task.name}-{len(made):03d}.flac"
-            made.append(_written(task.folder, name, piece, "sentence", printable(path.stem, 60), task.name, None))
+            made.append(
+                _written(
+                    task.folder, name, levelled(piece, RATE), "sentence", printable(path.stem, 60), task.name, None
+                )
+            )
     return made
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _recordings(source: Path) -> list[Path]:
+    """Return the audio files of a folder, by name, or the one file; raises :class:`InputError` where there is none."""
     try:
-        yield from (p for p in folder.rglob("*") if p.suffix.lower() in _SUFFIXES and p.is_file())
+        found = [p for p in source.rglob("*") if p.suffix.lower() in _SUFFIXES and p.is_file()]
     except OSError as error:
-        raise InputError(folder, found=error.strerror or str(error), expected="a folder that can be read") from error
+        raise InputError(source, found=error.strerror or str(error), expected="a folder that can be read") from error
+    if source.is_file():
+        return [source]
+    if not found:
+        raise InputError(source, found="no audio file", expected="a folder of recordings of speech")
+    return sorted(found)
 
 
 def utterances(samples: audio.Samples) -> Iterator[audio.Samples]:
-    """Yield the stretches of a recording at :data:`RATE` that a silence of :data:`APART` parts, each from its first to its last sample that counts."""
-    whole = truth(samples)
-    if whole is None:
+    """Yield the stretches of a recording at :data:`RATE` that silences part, each from truth to truth."""
+    size = np.abs(samples)
+    loud = np.flatnonzero((size >= size.max(initial=0.0) * 10 ** (-(DEPTH + SPARE) / 20)) & (size > 0))
+    silence = APART * RATE // SECOND
+    if not len(loud):
         return
-    loud = np.flatnonzero(np.abs(samples) >= np.abs(samples).max() * 10 ** (-DEPTH / 20))
-    apart = np.flatnonzero(np.diff(loud) > APART * RATE // SECOND)
+    apart = np.flatnonzero(np.diff(loud) > silence)
+    if not len(apart) and loud[0] < silence and len(samples) - loud[-1] <= silence:
+        # It is never silent: where it begins and ends may be its background's doing.
+        return
     firsts = np.concatenate([loud[:1], loud[apart + 1]])
     lasts = np.concatenate([loud[apart], loud[-1:]]) + 1
     for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True):
@@ -198,19 +213,20 @@ def read_clips(folder: Path) -> tuple[Clip, ...]:
 
 
 def sound_of(folder: Path, clip: Clip, gain_db: float = 0.0) -> Sound:
-    """Return the clip as a scripted system says it, ``gain_db`` louder."""
+    """Return the clip as a system says it, ``gain_db`` louder, on the grid of 24 bits that a talk's log keeps."""
     samples, rate = audio.read(folder / clip.file)
     if rate != RATE:
         raise InputError(folder / clip.file, found=f"{rate} Hz", expected=f"{RATE} Hz")
-    return Sound((samples * np.float32(10 ** (gain_db / 20))).astype(np.float32), clip.text, clip.words or ())
+    even = np.rint(samples.astype(np.float64) * 10 ** (gain_db / 20) * 2**23) / 2**23
+    return Sound(even.astype(np.float32), clip.text, clip.words or ())
 
 
-def planted_span(clip: Clip, at: int, kept: int | None, samples: audio.Samples) -> Span | None:
-    """Return the truth of ``clip`` that sounds from ``at`` on, of which ``kept`` samples are said (None: all).
+def planted_span(samples: audio.Samples, at: int, kept: int | None) -> Span | None:
+    """Return the truth of a clip that sounds from ``at`` on, of which ``kept`` samples are said (None: all).
 
     What is cut has its own peak, and so its own truth. None where nothing of it sounds.
     """
-    found = (clip.first, clip.last) if kept is None else truth(samples[:kept])
+    found = truth(samples if kept is None else samples[:kept])
     if found is None:
         return None
     start, end = (at + sample * SECOND // RATE for sample in found)

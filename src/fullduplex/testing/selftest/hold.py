@@ -121,7 +121,7 @@ def _rises(held: Held, spoilt: audio.Samples) -> list[float | None]:
 
 
 def _driver_errors(task: TalkTask, held: Held) -> list[list[float] | None]:
-    """Return the onset's and the end's error of each planted sound in the clean recording, None of one that never sounded."""
+    """Return the onset's and the end's error of each planted sound in the clean recording; None if it never sounded."""
     found: list[list[float] | None] = []
     spans = [use.span for use in held.plan.planted]
     for i, use in enumerate(held.plan.planted):

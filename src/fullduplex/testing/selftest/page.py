@@ -24,10 +24,10 @@ def html(result: SelfTest) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True)
     style = files("fullduplex.reporting.page").joinpath("page.css").read_text("utf-8")
     template = environment.from_string(files(__package__).joinpath("page.html").read_text("utf-8"))
-    drawn = {title: [(name, Markup(svg)) for name, svg in found] for title, found in drawings(result).items()}  # noqa: S704
+    drawn = {title: [(name, Markup(svg)) for name, svg in found] for title, found in drawings(result).items()}
     shown = tables(result)
     return template.render(
-        style=Markup(style),  # noqa: S704
+        style=Markup(style),
         summary=summary(result),
         tables=shown,
         drawings={table.title: drawn.get(table.title, []) for table in shown},
@@ -88,8 +88,8 @@ def rule_in_words(rule: EdgeRule) -> str:
     frame, out, into = (f"{1000 * in_seconds(time):g} ms" for time in (rule.frame, rule.outward, rule.inward))
     return (
         f"The level of {frame} frames is compared with the speech's less {rule.depth:g} dB, or with the noise's and a "
-        f"margin of at least {rule.noise:g} dB, whichever is higher, and the edge moves to the nearest crossing, up to {out} "
-        f"outward and {into} inward. Where the noise decides, the edge then moves on outward to where the evidence for sound "
-        "in any of seven bands, summed over the frames, is greatest. It never passes a neighbour's edge, and stays "
-        "where there is no crossing."
+        f"margin of at least {rule.noise:g} dB, whichever is higher, and the edge moves to the nearest crossing, up to "
+        f"{out} outward and {into} inward. Where the noise decides, the edge then moves on outward to where the "
+        "evidence for sound in any run of neighbouring bands (seven in all), summed over the frames, is greatest. It "
+        "never passes a neighbour's edge, and stays where there is no crossing."
     )

@@ -34,6 +34,8 @@ AT_MOST = 15
 _AUDIBLE, _RATE_IN = 10 ** (-50 / 20), 16_000
 #: No talk plants more.
 _A_TALK = 6
+#: What is interrupted lasts at least so long: 0.5 s before the user, the longest stop, and some more.
+_LONG = ms(1_600)
 _BEFORE, _AFTER = ms(500), ms(1_500)
 
 
@@ -108,9 +110,9 @@ class Deck:
         """Return what counts as one utterance: a text in any voice, or one real clip."""
         return clip.text if clip.text in _TEXTS else clip.file
 
-    def left(self, voice: str) -> int:
-        """Return how many more clips of ``voice`` may be said."""
-        names = {self.name(c) for c in self._clips if c.voice == voice}
+    def left(self, voice: str, at_least: int = 0) -> int:
+        """Return how many more clips of ``voice`` that last ``at_least`` microseconds may be said."""
+        names = {self.name(c) for c in self._clips if c.voice == voice and c.duration >= at_least}
         return sum(AT_MOST - self._used.get(name, 0) for name in names)
 
 
@@ -125,8 +127,8 @@ def planned(folder: Path, clips: Sequence[Clip], talks: int, seed: int) -> tuple
     bursts = _dealt((False, True), talks, random)
     made = []
     for i, (kind, voice, level) in enumerate(zip(kinds, spoken, levels, strict=True)):
-        if deck.left(voice) < _A_TALK:
-            voice = max(voices, key=deck.left)
+        if deck.left(voice) < _A_TALK or (kind == "interruption" and not deck.left(voice, _LONG)):
+            voice = max(voices, key=lambda other: deck.left(other, _LONG))
         planner = _Planner(folder, deck, [u for u in users if u.voice != voice], voice, level, random)
         made.append(planner.talk(f"{i:03d}-{kind}", kind, burst=bursts[i]))
     return tuple(made)
@@ -193,7 +195,7 @@ class _Planner:
     def plant(self, why: str, clip: Clip, at: int, kept: int | None = None, delay: int | None = None) -> int:
         """Note that ``clip`` sounds from ``at`` on; return when its last sample has sounded."""
         sound = sound_of(self.folder, clip, self.level)
-        span = planted_span(clip, at, kept, sound.samples)
+        span = planted_span(sound.samples, at, kept)
         if span is None:
             raise InputError(clip.file, found="nothing to hear in what is kept of it", expected="a sound")
         self.planted.append(Use(why, clip, at, span, kept, delay))
@@ -205,8 +207,10 @@ class _Planner:
         return self.plant(why, clip, at)
 
     def answer(self, delay: int, user: Span) -> int:
-        """Let the system answer ``delay`` after the user's end, as it hears it; on its clock that is a moment, not a sample."""
+        """Let the system answer about ``delay`` after the user's end, as it hears it."""
         clip = self.deck.draw(self.voice, "sentence")
+        # The user's last sample is on no millisecond; the answer's first shall be.
+        delay = _next(user.end + delay) - user.end
         self.lines.append(Answer(sound_of(self.folder, clip, self.level), delay, user.end - ms(10)))
         return self.plant("answer", clip, user.end + delay, delay=delay)
 
@@ -241,13 +245,13 @@ class _Planner:
 
     def interruption(self) -> None:
         stop = self.between(0.1, 0.9)
-        clip = self.deck.draw(self.voice, "sentence", at_least=stop + ms(700))
+        clip = self.deck.draw(self.voice, "sentence", at_least=_LONG)
         begins = ms(400) + self.between(0.0, 0.3)
         spare = clip.duration - stop - ms(600)
         onset_at = begins + ms(500) + ms(int(self.random.integers(0, max(1, spare // ms(1)))))
         self.lines.append(Say(sound_of(self.folder, clip, self.level), begins))
-        self.yields = stop
         user = self.user_says(onset_at)
+        self.yields = stop = _next(user.start + stop) - user.start
         kept = (user.start + stop - begins) * RATE // SECOND
         self.plant("stop", clip, begins, kept if kept < clip.length else None, stop)
         self.events.append(Event("interruption", user))

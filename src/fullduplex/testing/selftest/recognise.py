@@ -55,7 +55,7 @@ def planted_words(plan: PlannedTalk) -> tuple[tuple[Token, bool], ...]:
 
 
 def recognise_talks(task: RecogniserTask) -> list[dict[str, Any]]:
-    """Return a row for each talk and condition: the words as planted and as heard, and the errors of those that agree."""
+    """Return a row for each talk and condition: the words planted and heard, and the errors of those that agree."""
     plans = talks_of(task.folder, task.talks, task.seed)
     return [row for i in task.which for row in _rows(task, plans[i])]
 

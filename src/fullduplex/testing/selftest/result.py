@@ -54,8 +54,8 @@ class EdgeTable:
 class WordTable:
     """The errors of one recogniser under one condition.
 
-    ``starts``: of words that agree, against the synthesiser's own times; ``firsts``: of the first word of each utterance
-    against the utterance's first sample, absent where that word is not the one said. ``wrong`` of ``words`` are not.
+    ``starts``: of words that agree, against the synthesiser's own times; ``firsts``: of the first word of each
+    utterance against its first sample, absent where that word is not the one said. ``wrong`` of ``words`` are not.
     """
 
     recogniser: str
@@ -145,7 +145,7 @@ def concluded(
     lead: str,
     remarks: Sequence[str] = (),
 ) -> SelfTest:
-    """Return what the rows of the talks and of the recognisers come to. ``lead`` is the detector that is promised for."""
+    """Return what the rows of the talks and of the recognisers come to; ``lead`` is the detector promised for."""
     planted = _planted(talks, clips)
     driver = Errors.of(
         (None, "never sounded") if errors is None else (seconds(error), "")

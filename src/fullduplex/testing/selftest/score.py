@@ -16,7 +16,7 @@ from fullduplex.testing.selftest.clips import truth
 
 @dataclass(frozen=True, slots=True)
 class EdgeError:
-    """An edge's time as heard less its time as planted, in microseconds (late is positive); None and ``why`` without one."""
+    """An edge's time as heard less as planted, in microseconds (late is positive); None and ``why`` without one."""
 
     error: int | None
     why: str = ""
@@ -35,8 +35,8 @@ def matched(truth: Sequence[Span], segments: Segments) -> tuple[list[Match], int
     """Return a match for each planted span (in order of time), and how many segments touch none of them.
 
     A span's onset is the start of the first segment that sounds within it, its end the end of the last. ``missed``:
-    there is none. ``merged``: that segment sounds on from the span before, or on into the next, so that there is no edge
-    in between.
+    there is none. ``merged``: that segment sounds on from the span before, or on into the next, so that there is
+    no edge in between.
     """
     heard = [(seconds(start), seconds(end)) for start, end in segments]
     found, touched = [], set[int]()
@@ -110,7 +110,7 @@ class Errors:
 
 
 def sounding(samples: NDArray[np.float32], rate: int, peak: float, low: int, high: int) -> Span | None:
-    """Return where a recording is within 40 dB of ``peak`` between ``low`` and ``high`` (microseconds): first to last sample.
+    """Return where a recording is within 40 dB of ``peak`` between ``low`` and ``high`` (microseconds), first to last.
 
     None where nothing is. On the system's own recording, before any condition, it finds what the driver played.
     """

@@ -22,7 +22,7 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: its title, what it shows, the heads of its columns, and rows of text. ``numbers``: the first number column."""
+    """A table: title, note, heads of columns, rows of text. ``numbers``: the first column of numbers."""
 
     title: str
     note: str
@@ -36,8 +36,8 @@ def summary(result: SelfTest) -> str:
     p = result.planted
     real = f", {p['real']} of them real recordings" if p["real"] else ", no real recording among them"
     return (
-        f"{p['sounds']} sounds ({p['edges']} edges) of {p['utterances']} utterances in {p['voices']} voices{real}, none "
-        f"used more than {p['most_uses']} times, over {p['level_range']:.0f} dB of level, in {p['talks']} talks "
+        f"{p['sounds']} sounds ({p['edges']} edges) of {p['utterances']} utterances in {p['voices']} voices{real}, "
+        f"none used more than {p['most_uses']} times, over {p['level_range']:.0f} dB of level, in {p['talks']} talks "
         f"({p['minutes']} min)" + ("; a quick run: smaller on purpose" if result.quick else "")
     )
 
