@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Coroutine
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,15 @@ import numpy as np
 
 from fullduplex.driving.clock import clock_of, took
 from fullduplex.driving.link import Happening, Note, Position, Ready, Said, UserVad
-from fullduplex.driving.playout import Chunk, Flush, Samples, sample_at
-from fullduplex.errors import ConversationError, FullDuplexError, InputError
+from fullduplex.driving.playout import Flush, Samples, sample_at
+from fullduplex.errors import ConversationError, FullDuplexError
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.providers.language_models import Message
 from fullduplex.providers.voices import Spoken
-from fullduplex.systems.cascade.clauses import Clauses, Piece, heard_of
+from fullduplex.systems.cascade.clauses import Clauses
 from fullduplex.systems.cascade.ears import RATE, Talker, Windows
+from fullduplex.systems.cascade.exchange import Exchange, conversation
+from fullduplex.systems.cascade.mouth import Mouth
 from fullduplex.systems.cascade.parts import PROMPTS, Parts
 from fullduplex.systems.cascade.stages import Stages
 from fullduplex.systems.cascade.writer import Writer
@@ -37,35 +38,6 @@ PAUSE = ms(128)
 #: So many exchanges are remembered.
 REMEMBERED = 8
 _TIMES = {"wall": "real", "step-honest": "measured", "step-algorithmic": "declared", "virtual": "none"}
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A turn of the user and the reply: what was recognised, the pieces said, and how much of them was heard.
-
-    ``began`` and ``ended`` are the user's, ``first`` the moment of the reply's first audio and ``until`` of its last,
-    on the talk's clock; ``length`` is of its audio. ``played`` is None where nothing kept the listener from hearing it.
-    """
-
-    number: int
-    began: int
-    ended: int
-    text: str = ""
-    pieces: list[Piece] = field(default_factory=list)
-    length: int = 0
-    first: int | None = None
-    until: int = 0
-    played: int | None = None
-
-    @property
-    def id(self) -> str:
-        """Return the name of the reply's utterance."""
-        return f"r{self.number}"
-
-    @property
-    def heard(self) -> str:
-        """Return the reply as the listener heard it."""
-        return heard_of(self.pieces, self.length if self.played is None else self.played)
 
 
 class Link:
@@ -89,8 +61,8 @@ class Link:
         self.exchanges: list[Exchange] = []
         self.turns = 0
         self.position: Position | None = None
-        self.backchannels, self.backchannelled = 0, 0
-        self.hum: Spoken | None = None
+        self.backchannelled = 0
+        self.mouth = Mouth(cascade, parts.voice, self.out.put_nowait, self.now)
         self.answering: asyncio.Task[None] | None = None
         self.tasks: set[asyncio.Task[None]] = set()
         self.start(self.listen())
@@ -289,7 +261,7 @@ class Link:
         voiced: asyncio.Queue[tuple[str, Spoken] | None] = asyncio.Queue()
         # While one piece sounds, the next is spoken and the one after it is written.
         working = [
-            self.loop.create_task(self.write(self.messages(), pieces, stages)),
+            self.loop.create_task(self.write(conversation(self.instruction, self.exchanges), pieces, stages)),
             self.loop.create_task(self.voice(pieces, voiced)),
         ]
         try:
@@ -297,7 +269,7 @@ class Link:
                 if exchange.first is None:
                     stages.spoke(self.now())
                     self.note("stage", **stages.to_json())
-                await self.utter(exchange, *piece)
+                await self.mouth.utter(exchange, *piece)
             await asyncio.gather(*working)
         finally:
             for task in working:
@@ -306,15 +278,6 @@ class Link:
         if exchange.first is None:
             self.exchanges.remove(exchange)
             self.note("stage", **stages.to_json(), why="nothing was written that can be spoken")
-
-    def messages(self) -> list[Message]:
-        """Return the conversation so far, as the two heard it."""
-        found = [Message("system", self.instruction)]
-        for exchange in self.exchanges:
-            found.append(Message("user", exchange.text))
-            if exchange.heard:
-                found.append(Message("assistant", exchange.heard))
-        return found
 
     async def write(self, messages: list[Message], pieces: asyncio.Queue[str | None], stages: Stages) -> None:
         """Let the model write, and pass on each piece that can be spoken."""
@@ -340,53 +303,11 @@ class Link:
         """Let the voice speak each piece, in order."""
         try:
             while (text := await pieces.get()) is not None:
-                spoken = await self.speak(text)
+                spoken = await self.mouth.speak(text)
                 if spoken is not None:
                     voiced.put_nowait((text, spoken))
         finally:
             voiced.put_nowait(None)
-
-    async def speak(self, text: str) -> Spoken | None:
-        """Return ``text`` as speech, or None where the voice cannot say it."""
-        cascade = self.cascade
-        declared = seconds(cascade.declared_voice + cascade.declared_voice_character * len(text))
-        try:
-            spoken, _ = await took(lambda: self.parts.voice.speak(text), declared)
-        except InputError as error:
-            self.note("unspoken", text=text, why=str(error))
-            return None
-        return spoken
-
-    async def utter(self, exchange: Exchange, text: str, spoken: Spoken) -> None:
-        """Send a piece of the reply, with its words."""
-        rate = self.cascade.traits.rate_out
-        if exchange.first is None:
-            exchange.first = exchange.until = self.now()
-            gap = 0
-        else:
-            gap = sample_at(seconds(self.cascade.gap), rate)
-        samples = at_rate(spoken, rate)
-        start = exchange.length + gap * SECOND // rate
-        words = tuple((w.text, start + w.span.start, start + w.span.end) for w in spoken.words or ())
-        piece = Piece(text, start, start + len(samples) * SECOND // rate, words)
-        exchange.pieces.append(piece)
-        self.out.put_nowait(Said(text, "system", exchange.id, words))
-        await self.play(exchange, np.concatenate([np.zeros(gap, np.float32), samples]), rate)
-
-    async def play(self, exchange: Exchange, samples: Samples, rate: int) -> None:
-        """Send audio of the reply, ahead of time or in real time."""
-        assert exchange.first is not None
-        size = max(1, sample_at(seconds(self.cascade.chunk), rate))
-        # A listener's queue that ran empty goes on when the next audio comes.
-        begins = max(self.now(), exchange.until)
-        source, exchange.length = exchange.length, exchange.length + len(samples) * SECOND // rate
-        exchange.until = begins + len(samples) * SECOND // rate
-        for first in range(0, len(samples), size):
-            offset = first * SECOND // rate
-            if self.cascade.paced:
-                await asyncio.sleep(max(0, begins + offset - self.now()) / SECOND)
-            part = samples[first : first + size]
-            self.out.put_nowait(Chunk(part, exchange.id, exchange.number, source + offset))
 
     # Backchannels.
 
@@ -399,28 +320,8 @@ class Link:
             and self.talker.until - max(self.turn_began, self.backchannelled) >= every
         ):
             self.backchannelled = self.talker.until
-            self.start(self.backchannel())
-
-    async def backchannel(self) -> None:
-        """Say that it listens; this is no turn, and no part of what it remembers."""
-        if self.hum is None:
-            self.hum = await self.speak(self.cascade.says_while_listening)
-        if self.hum is None:
-            return
-        self.backchannels += 1
-        id, rate = f"b{self.backchannels}", self.cascade.traits.rate_out
-        words = tuple((w.text, w.span.start, w.span.end) for w in self.hum.words or ())
-        self.out.put_nowait(Said(self.cascade.says_while_listening, "system", id, words))
-        self.note("backchannel", id=id, user_turn_began=in_seconds(self.turn_began or 0))
-        self.out.put_nowait(Chunk(at_rate(self.hum, rate), id, self.turns, 0))
+            self.start(self.mouth.hum(self.turns))
 
     def note(self, kind: str, **data: Any) -> None:
         """Report something that is neither audio nor words."""
         self.out.put_nowait(Note(kind, data))
-
-
-def at_rate(spoken: Spoken, rate: int) -> Samples:
-    """Return a voice's samples at ``rate``."""
-    from fullduplex.data.audio import resample
-
-    return spoken.samples if spoken.rate == rate else resample(spoken.samples, spoken.rate, rate)
