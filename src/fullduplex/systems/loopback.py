@@ -142,8 +142,10 @@ class _Socket:
 
 def _why(error: Any) -> str:
     frame = error.rcvd
+    if frame is None and error.sent is not None:
+        return printable(f"the server does not answer: {error.sent.reason or error.sent.code}")
     if frame is None:
-        return f"the connection broke off: {error.__cause__ or 'no closing handshake'}"
+        return printable(f"the connection broke off: {error.__cause__ or 'no closing handshake'}")
     return printable(f"{frame.code} {frame.reason}".strip())
 
 

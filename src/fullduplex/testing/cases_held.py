@@ -82,7 +82,10 @@ async def too_slow(stage: Stage) -> Measured:
     lags = frame_lags(talk.received, FRAME)
     grows = growth(lags, FRAME)
     expect(falls_behind(lags, FRAME), "it is not flagged")
-    expect(0.28 <= grows <= 0.36, f"the lag grows by {grows:.3f} s/s, not by 0.3")
+    # On the wall clock the server's own sleeps take a little longer.
+    expect(
+        0.28 <= grows <= (0.31 if stage.clock == "virtual" else 0.5), f"the lag grows by {grows:.3f} s/s, not by 0.3"
+    )
     return {"lag_growth": round(grows, 4), "last_lag_ms": max(lags.values()) / 1_000}
 
 
