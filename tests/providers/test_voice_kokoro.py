@@ -16,8 +16,8 @@ from fullduplex.providers.voices.durations import FRAME, one_more_output, placed
 from fullduplex.providers.voices.kokoro import LONGEST, Kokoro, _sayable, _session, voices
 
 # Words after silence that begin with a clear sound: a weak first vowel is heard late at any threshold.
-TEXT = "The museum is open until six. So you can decide, you know. Dogs don't bark at eighty-five."
-FRENCH = "Les enfants jouent dans le jardin, mais il pleut. Est-ce que vous venez ?"
+TEXT = "The museum is open. So you can decide. Dogs don't bark at eighty-five."
+FRENCH = "Les enfants jouent. Donc vous venez ?"
 
 
 def made(voice: str) -> Kokoro:

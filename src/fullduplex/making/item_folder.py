@@ -61,8 +61,8 @@ def lay_out(
     """Return what was said with the script's pauses inside its turns and ``gaps`` between them."""
     flat = [one for turn in said for one in turn]
     silences = list[int]()
-    for number, turn in enumerate(dialogue.turns):
-        silences += [*turn.pauses, *gaps[number : number + 1]]
+    for number, script in enumerate(dialogue.turns):
+        silences += [*script.pauses, *gaps[number : number + 1]]
     phrases, samples = join(
         [one.phrase.text for one in flat], [one.spoken for one in flat], silences, lead, after, rate
     )

@@ -1,7 +1,7 @@
 """A turn of a script is spoken: each phrase by itself, without silence around it, and where its words sound.
 
 A pause is made *at a word*: a voice that knows its words says the turn in one breath, and is cut between the two
-words, so that what stands before the pause sounds as unfinished as it is. Other voices say each phrase by itself.
+words, so that the melody before the pause is the sentence's own. Other voices say each phrase by itself.
 """
 
 from __future__ import annotations
