@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullduplex.listening.detectors import Samples, Segments
-from fullduplex.listening.edges import EdgeRule, frame_levels, refine
+from fullduplex.listening.detectors.energy import Energy
+from fullduplex.listening.edges import EdgeRule, Refined, frame_levels, refine
 from fullduplex.model.spans import ms
 
 RATE = 16_000
@@ -110,6 +111,17 @@ def test_speech_to_the_last_sample_ends_there() -> None:
 def test_two_that_touch_stay_two() -> None:
     found = refine(((1.0, 1.7), (1.7, 2.5)), burst((1.0, 2.5)), RATE)
     assert near(found, ((1.0, 1.7), (1.7, 2.5)), 0.003)
+
+
+def test_a_refined_detector_says_that_it_is_and_gives_refined_segments() -> None:
+    plain = Energy(min_silence_ms=200)
+    sound = burst((1.0, 2.5))
+    refined = Refined(plain)
+    assert refined.rate == plain.rate
+    assert refined.detect([sound, sound[:8000]]) == [refine(plain.detect([sound])[0], sound, RATE), ()]
+    assert refined.spec.name == plain.spec.name
+    assert refined.spec.options["edges"] == "refined"
+    assert refined.spec.digest != plain.spec.digest
 
 
 def test_nothing_in_nothing_out() -> None:

@@ -197,7 +197,7 @@ def test_truth_is_the_first_and_last_sample_within_forty_db() -> None:
     sound = np.zeros(1000, np.float32)
     sound[500], sound[100], sound[99], sound[900] = 1.0, 0.0101, 0.0099, -0.5
     assert truth(sound) == (100, 901)
-    assert truth(sound / 1000) == (100, 901)
+    assert truth((sound / 1000).astype(np.float32)) == (100, 901)
     assert truth(sound[:500]) == (99, 101)
     assert truth(np.zeros(10, np.float32)) is None
 

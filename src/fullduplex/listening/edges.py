@@ -13,13 +13,15 @@ neighbouring :data:`BANDS`, summed over 5-ms frames from the crossing on, is gre
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullduplex.listening.detectors import Samples, Segments
+from fullduplex.listening.detectors import Detector, Samples, Segments
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spec import Spec
 
 _Levels = NDArray[np.float64]
 _Flags = NDArray[np.bool_]
@@ -89,6 +91,29 @@ def refine(segments: Segments, samples: Samples, rate: int, rule: EdgeRule = Edg
         onset, offset = search.edges_of(i)
         found.append((start if onset is None else in_seconds(onset), end if offset is None else in_seconds(offset)))
     return tuple(found)
+
+
+class Refined:
+    """A detector whose edges are refined: the same segments, each edge by ``rule``. Its spec says ``edges: refined``."""
+
+    def __init__(self, detector: Detector, rule: EdgeRule = EdgeRule()) -> None:
+        self.detector, self.rule = detector, rule
+
+    @property
+    def rate(self) -> int:
+        """Return the sampling rate of the samples that it takes, in Hz."""
+        return self.detector.rate
+
+    @property
+    def spec(self) -> Spec:
+        """Return the detector's spec with ``edges`` and the numbers of the rule."""
+        own = self.detector.spec
+        return Spec(own.name, {**own.options, "edges": "refined", "edge_rule": self.rule.to_json()}, own.revision)
+
+    def detect(self, batch: Sequence[Samples]) -> list[Segments]:
+        """Return the refined segments of each recording."""
+        heard = self.detector.detect(batch)
+        return [refine(found, samples, self.rate, self.rule) for found, samples in zip(heard, batch, strict=True)]
 
 
 def frame_levels(samples: Samples, rate: int, frame: int) -> _Levels:

@@ -31,6 +31,7 @@ def html(result: SelfTest) -> str:
         summary=summary(result),
         tables=shown,
         drawings={table.title: drawn.get(table.title, []) for table in shown},
+        open=("Onsets", "Ends", "How a verdict would move"),
         keys=_lines(result, "clean", ends=False),
         broken=len(result.broken),
         limits=sum(gate.state == "limit" for gate in result.gates),

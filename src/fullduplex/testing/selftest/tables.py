@@ -22,13 +22,13 @@ STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: title, note, heads of columns, rows of text. ``numbers``: the first column of numbers."""
+    """A table: title, note, heads of columns, rows of text. ``numbers``: the columns of numbers."""
 
     title: str
     note: str
     heads: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    numbers: int
+    numbers: range
 
 
 def summary(result: SelfTest) -> str:
@@ -46,7 +46,14 @@ def tables(result: SelfTest) -> tuple[Table, ...]:
     """Return every table, the promises first."""
     return tuple(
         table
-        for table in (_gates(result), *_edges(result), _parts(result), _words(result), _moved(result))
+        for table in (
+            _gates(result),
+            *_edges(result),
+            _words(result),
+            _moved(result),
+            _parts(result),
+            _moved_all(result),
+        )
         if table.rows
     )
 
@@ -56,7 +63,7 @@ def _gates(result: SelfTest) -> Table:
         (gate.name, _value(gate.value, gate.unit), _value(gate.limit, gate.unit), STATES[gate.state], gate.why)
         for gate in result.gates
     )
-    return Table("Promises", "", ("promise", "measured", "limit", "", "reason"), rows, 1)
+    return Table("Promises", "", ("promise", "measured", "limit", "", "reason"), rows, range(1, 3))
 
 
 def _value(value: float | None, unit: str) -> str:
@@ -67,22 +74,16 @@ def _value(value: float | None, unit: str) -> str:
 
 def _edges(result: SelfTest) -> tuple[Table, Table]:
     heads = ("condition", "detector", "edges", "n", "median", "p95", "max", "bias", "within 20 ms", "missing")
-    note = "Size of the error; bias is the median of the signed error, late is positive. "
+    note = "Size of the error; bias is the median of the signed error, late is positive."
     made = []
-    for title, pick in (("Onsets", lambda t: t.onsets), ("Ends", lambda t: t.offsets)):
-        rows = tuple(
-            (
-                t.condition,
-                t.detector,
-                t.edges,
-                *_figures(pick(t)),
-                _missing(pick(t), t.invented if title == "Onsets" else 0),
-            )
-            for t in sorted(result.edges, key=lambda t: (_order(result, t.condition), t.detector != result.lead))
-            if t.part == "all"
-        )
-        extra = "Invented are segments that touch nothing planted." if title == "Onsets" else ""
-        made.append(Table(title, note + extra, heads, rows, 3))
+    for title in ("Onsets", "Ends"):
+        rows = []
+        for t in sorted(result.edges, key=lambda t: (_order(result, t.condition), t.detector != result.lead)):
+            if t.part == "all":
+                errors, invented = (t.onsets, t.invented) if title == "Onsets" else (t.offsets, 0)
+                rows.append((t.condition, t.detector, t.edges, *_figures(errors), _missing(errors, invented)))
+        extra = " Invented are segments that touch nothing planted." if title == "Onsets" else ""
+        made.append(Table(title, note + extra, heads, tuple(rows), range(3, 9)))
     return made[0], made[1]
 
 
@@ -119,7 +120,7 @@ def _parts(result: SelfTest) -> Table:
         if t.part != "all" and t.detector == result.lead and t.edges == "refined"
     )
     heads = ("of", "condition", "edges", "n", "onset median", "p95", "max", "end median", "p95")
-    return Table(f"By voice and level, {result.lead}", "", heads, rows, 3)
+    return Table(f"By voice and level, {result.lead}", "", heads, rows, range(3, 9))
 
 
 def _words(result: SelfTest) -> Table:
@@ -154,47 +155,68 @@ def _words(result: SelfTest) -> Table:
         "Word starts against the synthesiser's own times, which are multiples of 25 ms; the first word of an utterance "
         "against its first sample. An aligner trained on speech may agree with neither by some 15 ms."
     )
-    return Table("Words", note, heads, rows, 2)
+    return Table("Words", note, heads, rows, range(2, 9))
 
 
 def _moved(result: SelfTest) -> Table:
+    """Return the leading detector's verdicts: on planted edges, on its own, and on refined ones."""
     heads = (
         "task",
         "metric",
         "rules",
         "condition",
-        "heard by",
         "n",
         "on truth",
-        "as heard",
-        "verdicts changed",
-        "farthest",
+        "raw",
+        "refined",
+        "changed, raw",
+        "changed, refined",
     )
+    groups: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {}
+    for row in _in_order(result.verdicts):
+        if row.get("detector") == result.lead:
+            groups.setdefault((*_what(row), row["condition"]), {})[row["edges"]] = row
     rows = tuple(
-        _moved_row(row) for row in sorted(result.verdicts, key=lambda r: (r["task"], r["metric"], r["benchmark"]))
+        (
+            *what,
+            str(by["raw"]["n"]),
+            _figure(by["raw"]["truth"]),
+            *(_figure(by[edges]["heard"]) for edges in ("raw", "refined")),
+            *(_changed(by[edges]) for edges in ("raw", "refined")),
+        )
+        for what, by in groups.items()
     )
     note = (
-        "Full-Duplex-Bench v1.0 on the planted edges, and on the edges that were heard. A rate's verdict has changed "
-        "where 0 became 1 or the reverse, a time's where it moved by over half a per cent."
+        f"Full-Duplex-Bench v1.0 on the planted edges, and on those of {result.lead}. A rate's verdict has changed "
+        "where 0 became 1 or the reverse, a time's or a frequency's where it moved by over half a per cent."
     )
-    return Table("How a verdict would move", note, heads, rows, 5)
+    return Table("How a verdict would move", note, heads, rows, range(4, 10))
+
+
+def _moved_all(result: SelfTest) -> Table:
+    heads = ("task", "metric", "rules", "condition", "heard by", "n", "on truth", "as heard", "changed", "farthest")
+    rows = tuple(_moved_row(row) for row in _in_order(result.verdicts))
+    note = "Every detector, and every recogniser by the rules that go by words."
+    return Table("Every verdict", note, heads, rows, range(5, 10))
+
+
+def _in_order(verdicts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return sorted(verdicts, key=lambda row: (row["task"], row["metric"], row["benchmark"]))
+
+
+def _what(row: Mapping[str, Any]) -> tuple[str, str, str]:
+    return row["task"].replace("_", " "), row["metric"], row["benchmark"].partition("@")[2]
+
+
+def _changed(row: Mapping[str, Any]) -> str:
+    lost = f" (+{row['only_one']} with a value on one side)" if row["only_one"] else ""
+    return f"{row['changed']} of {row['n']}{lost}"
 
 
 def _moved_row(row: Mapping[str, Any]) -> tuple[str, ...]:
     who = row["recogniser"] if "recogniser" in row else f"{row['detector']}, {row['edges']}"
-    lost = f" (+{row['only_one']} with a value on one side)" if row["only_one"] else ""
-    return (
-        row["task"].replace("_", " "),
-        row["metric"],
-        row["benchmark"].partition("@")[2],
-        row["condition"],
-        who,
-        str(row["n"]),
-        _figure(row["truth"]),
-        _figure(row["heard"]),
-        f"{row['changed']} of {row['n']}{lost}",
-        _figure(row["farthest"]),
-    )
+    figures = _figure(row["truth"]), _figure(row["heard"]), _changed(row), _figure(row["farthest"])
+    return (*_what(row), row["condition"], who, str(row["n"]), *figures)
 
 
 def _figure(value: float | None) -> str:
@@ -215,9 +237,9 @@ def markdown(result: SelfTest) -> str:
     return "\n".join(lines)
 
 
-def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> list[str]:
+def _rows(heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: range) -> list[str]:
     def line(cells: Sequence[str]) -> str:
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
-    rule = "|" + "|".join("---" if i < numbers else "--:" for i in range(len(heads))) + "|"
+    rule = "|" + "|".join("--:" if i in numbers else "---" for i in range(len(heads))) + "|"
     return [line(heads), rule, *map(line, rows)]
