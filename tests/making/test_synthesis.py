@@ -286,6 +286,18 @@ def test_a_voice_is_opened_with_its_options_and_its_key_by_name() -> None:
         open_voice(Spec("hibari", {"key": "secret"}))
 
 
+def test_a_voice_behind_a_server_is_given_the_key_of_its_name_or_of_the_name_it_says(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from fullduplex.providers.voices.openai import OpenAI
+
+    monkeypatch.setattr("fullduplex.plugins.find", lambda family, name: OpenAI)
+    keys = {"openai": "mine", "OTHER": "yours"}
+    by_name: Any = open_voice(Spec("openai"), keys=keys)
+    as_told: Any = open_voice(Spec("openai", {"key_from": "OTHER"}), keys=keys)
+    assert (by_name.key, as_told.key) == ("mine", "yours") and "mine" not in str(by_name.spec)
+
+
 def tones(*parts: tuple[float, float]) -> Spoken:
     """Tones of (seconds, level) end to end, at 16 kHz."""
     return Spoken(

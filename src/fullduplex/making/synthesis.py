@@ -135,7 +135,7 @@ def item_tasks(
     if not 8_000 <= rate <= 192_000:
         raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
     if len(set(languages)) != len(languages) or not languages:
-        raise InputError("--languages", found=", ".join(languages) or "none", expected="each language once")
+        raise InputError("--language", found=", ".join(languages) or "none", expected="each language once")
     shared = tuple(sorted((keys or {}).items()))
     pools = {language: _pool(language, voices, seed, cache, shared) for language in languages}
     for entry in entries:
@@ -183,7 +183,7 @@ def _pool(
     able = tuple(spec for spec in pool if getattr(voice_of(spec, cache, keys), "language", language)[:2] == language)
     if not able:
         told = ", ".join(str(spec) for spec in pool)
-        raise InputError("--voices", found=told, expected=f"a voice that speaks {language!r}")
+        raise InputError("--voice", found=told, expected=f"a voice that speaks {language!r}")
     return able
 
 

@@ -23,20 +23,20 @@ POOL = 10
 def open_voice(spec: Spec, *, cache: Path | None = None, keys: Mapping[str, str] | None = None) -> Voice:
     """Return the voice that ``spec`` names, with its options.
 
-    ``cache`` holds the weights of those that need some. The option ``key_from=NAME`` of a voice behind a
-    server names one of ``keys``, whose value it is given; a key is no option, so that none is
+    ``cache`` holds the weights of those that need some. A voice behind a server is given the one of ``keys`` that has
+    the voice's name, or that its option ``key_from=NAME`` names; a key is no option, so that none is
     ever written down. Raises :class:`PluginError` for an unknown voice, option or key.
     """
     if "key" in spec.options:
         raise InputError(f"voice {spec.name}", "key", expected="key_from=NAME, so that no key is written down")
     make = plugins.find("voices", spec.name)
     given: dict[str, Any] = dict(spec.options)
-    if "key_from" in given:
-        name = str(given.pop("key_from"))
-        if not (keys or {}).get(name):
-            raise PluginError(f"voice {spec.name!r} takes its key from {name}, which is not set")
-        given["key"] = (keys or {})[name]
     taken = inspect.signature(make).parameters
+    named = str(given.pop("key_from", ""))
+    if named and not (keys or {}).get(named):
+        raise PluginError(f"voice {spec.name!r} takes its key from {named}, which is not set")
+    if "key" in taken:
+        given["key"] = (keys or {}).get(named or spec.name, "")
     if "cache" in taken:
         given["cache"] = cache
     try:
@@ -62,12 +62,12 @@ def default_pool(language: str, seed: int, size: int = POOL) -> tuple[Spec, ...]
         return tuple(Spec("kokoro", {"voice": names[i]}) for i in sorted(int(i) for i in drawn))
     pico = {"de": "de-DE", "es": "es-ES", "it": "it-IT"}
     if language not in pico:
-        raise InputError("--voices", found="none", expected=f"a voice for {language!r}; no embedded one speaks it")
+        raise InputError("--voice", found="none", expected=f"a voice for {language!r}; no embedded one speaks it")
     return (Spec("pico", {"language": pico[language]}),)
 
 
 def voice_for(speaker: str, pool: Sequence[Spec], seed: int) -> Spec:
     """Return the voice that ``seed`` gives ``speaker``: the same whoever else speaks."""
     if not pool:
-        raise InputError("--voices", found="no voice", expected="at least one")
+        raise InputError("--voice", found="no voice", expected="at least one")
     return pool[int(np.random.default_rng([seed, zlib.crc32(speaker.encode("utf-8", "replace"))]).integers(len(pool)))]

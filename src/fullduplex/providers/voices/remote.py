@@ -40,7 +40,7 @@ def asked(
     try:
         import httpx
     except ImportError as error:
-        raise PluginError(f"voice {who!r} needs httpx, which is not installed; install fullduplex[remote]") from error
+        raise PluginError(f"voice {who!r} needs httpx, which is not installed; install httpx") from error
     why = ""
     # Proxies and keys come from options alone: what was asked of whom must stand in the record.
     with httpx.Client(timeout=timeout, trust_env=False, follow_redirects=False) as client:
