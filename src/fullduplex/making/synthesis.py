@@ -85,12 +85,13 @@ def synthesise(
     ``voices`` is the pool (empty: ten of Kokoro's, drawn by ``seed``); ``seed`` gives each item its voice and its
     room. ``gap`` and ``after`` are microseconds, for dialogues that do not say. One of ``languages``: items in
     ``OUT/DATASET/ID``; several: *matched* items in ``OUT/LANGUAGE/DATASET/ID``, of which the pauses and the
-    times of events are equal. ``limit``: the first so many of each dataset. Raises :class:`InputError` on a script
+    times of events are equal. ``limit``: the first so many of each dataset that have them. Raises :class:`InputError` on a script
     or an option that cannot be used, before anything is written.
     """
-    entries = _limited(read_script(script), limit)
-    chosen = [entry for entry in entries if all(language in entry.dialogues for language in languages)]
-    left_out = tuple(f"{entry.dataset}/{entry.id}" for entry in entries if entry not in chosen)
+    entries = read_script(script)
+    able = [entry for entry in entries if all(language in entry.dialogues for language in languages)]
+    left_out = tuple(f"{entry.dataset}/{entry.id}" for entry in entries if entry not in able)
+    chosen = _limited(able, limit)
     if not chosen:
         told = " and ".join(languages)
         raise InputError(script, found=f"no dialogue in {told}", expected="at least one in each language asked for")
