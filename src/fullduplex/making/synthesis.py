@@ -85,8 +85,8 @@ def synthesise(
     ``voices`` is the pool (empty: ten of Kokoro's, drawn by ``seed``); ``seed`` gives each item its voice and its
     room. ``gap`` and ``after`` are microseconds, for dialogues that do not say. One of ``languages``: items in
     ``OUT/DATASET/ID``; several: *matched* items in ``OUT/LANGUAGE/DATASET/ID``, of which the pauses and the
-    times of events are equal. ``limit``: the first so many of each dataset that have them. Raises :class:`InputError` on a script
-    or an option that cannot be used, before anything is written.
+    times of events are equal. ``limit``: the first so many of each dataset that have them. Raises
+    :class:`InputError` on a script or an option that cannot be used, before anything is written.
     """
     entries = read_script(script)
     able = [entry for entry in entries if all(language in entry.dialogues for language in languages)]
