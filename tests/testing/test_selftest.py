@@ -359,3 +359,11 @@ def test_with_real_voices_and_silero_the_promises_on_clean_speech_are_kept(tmp_p
     for table in (refined, raw):
         assert table.onsets.n + sum(table.onsets.absent.values()) == found.planted["sounds"]
     assert (refined.onsets.size_at(0.95) or 0) <= ms(25) < (raw.onsets.size_at(0.95) or 0)
+
+
+def test_two_settings_of_one_detector_are_two(tmp_path: Path) -> None:
+    found = selftest(
+        tmp_path, cache=tmp_path, detectors=("energy", "energy:min_silence_ms=300"), voices=VOICES, quick=True
+    )
+    counts = Counter(table.detector for table in found.edges if table.part == "all")
+    assert counts == {"energy": 8, "energy:min_silence_ms=300": 8}

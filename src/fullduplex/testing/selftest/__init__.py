@@ -26,7 +26,7 @@ from fullduplex.testing.selftest.clips import (
     texts_for,
     write_clips,
 )
-from fullduplex.testing.selftest.hold import TalkTask, listen_to_talks, talks_of
+from fullduplex.testing.selftest.hold import TalkTask, label, listen_to_talks, talks_of
 from fullduplex.testing.selftest.recognise import RecogniserTask, recognise_talks, suited
 from fullduplex.testing.selftest.result import SelfTest, concluded
 
@@ -108,7 +108,7 @@ def selftest(
         seed=seed,
         quick=quick,
         specs=[str(detector(spec, str(cache)).spec) for spec in ears],
-        lead=ears[0].name,
+        lead=label(ears[0]),
         remarks=(*remarks, *more),
     )
     _write(out, result, talks, words)

@@ -135,6 +135,11 @@ def _driver_errors(task: TalkTask, held: Held) -> list[list[float] | None]:
     return found
 
 
+def label(spec: Spec) -> str:
+    """Return the name of a detector or a recogniser with the options that were asked for."""
+    return str(Spec(spec.name, spec.options))
+
+
 def _heard(
     task: TalkTask, plan: PlannedTalk, condition: str, samples: audio.Samples, rate: int
 ) -> Iterator[dict[str, Any]]:
@@ -145,7 +150,7 @@ def _heard(
             matches, invented = matched(spans, segments)
             yield {
                 "condition": condition,
-                "detector": spec.name,
+                "detector": label(spec),
                 "edges": edges,
                 "segments": [list(segment) for segment in segments],
                 "matches": [_match(match) for match in matches],

@@ -51,7 +51,7 @@ def drawings(result: SelfTest) -> dict[str, list[tuple[str, str]]]:
     for title, ends in (("Onsets", False), ("Ends", True)):
         made[title] = [
             (
-                f"{condition}: share of all that was planted",
+                f"{condition}: share of all planted",
                 shares(_lines(result, condition, ends=ends), f"{title}, {condition}"),
             )
             for condition in CONDITIONS

@@ -13,7 +13,7 @@ from fullduplex.model.spans import SECOND, in_seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Token
 from fullduplex.runs.listen import recogniser
-from fullduplex.testing.selftest.hold import hold, recordings, talks_of
+from fullduplex.testing.selftest.hold import hold, label, recordings, talks_of
 from fullduplex.testing.selftest.plan import PlannedTalk
 
 #: What recognisers hear; one colour of noise is enough, since they are slow.
@@ -83,7 +83,7 @@ def _rows(task: RecogniserTask, plan: PlannedTalk) -> list[dict[str, Any]]:
             {
                 "talk": plan.id,
                 "condition": condition,
-                "recogniser": task.recogniser.name,
+                "recogniser": label(task.recogniser),
                 "spec": str(recogniser(task.recogniser, task.cache).spec),
                 "words": len(planted),
                 "wrong": wrong,

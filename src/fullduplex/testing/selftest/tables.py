@@ -188,7 +188,8 @@ def _moved(result: SelfTest) -> Table:
     )
     note = (
         f"Full-Duplex-Bench v1.0 on the planted edges, and on those of {result.lead}. A rate's verdict has changed "
-        "where 0 became 1 or the reverse, a time's or a frequency's where it moved by over half a per cent."
+        "where 0 became 1 or the reverse, a time's or a frequency's where it moved by over half a per cent. "
+        "The released rules get these segments too, not those of the scripts' own settings."
     )
     return Table("How a verdict would move", note, heads, rows, range(4, 10))
 
