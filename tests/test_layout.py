@@ -44,6 +44,11 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 PURE = ("model", "measures")
 PURE_MAY_IMPORT = {"numpy", "fullduplex"}
 HEAVY = {
+    "av",
+    "httpx",
+    "vosk",
+    "websockets",
+    "xllamacpp",
     "ctranslate2",
     "dask",
     "distributed",

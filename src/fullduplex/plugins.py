@@ -36,6 +36,11 @@ EXTRAS = {
     "ray": "ray",
     "hibari": "voices",
     "pico": "voices",
+    "kokoro": "voices",
+    "piper": "piper",
+    "vosk": "vosk",
+    "smollm2": "cascade",
+    "llamacpp": "cascade",
 }
 
 

@@ -151,6 +151,9 @@ class _Talking:
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 if thinking in done and thinking.exception():
                     break
+            if self.traits.offline and listening.done() and not listening.exception():
+                # Its file is there; what is left of the user's side is to see it.
+                await asyncio.wait({speaking}, timeout=TAKES_WITHIN / SECOND)
         finally:
             for task in tasks:
                 task.cancel()

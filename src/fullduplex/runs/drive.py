@@ -19,6 +19,16 @@ from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.drive import drive
 from fullduplex.driving.heard import words_heard
 from fullduplex.driving.link import Note, Said, System
+from fullduplex.driving.observe import (
+    falls_behind,
+    frame_lags,
+    growth,
+    missing_frames,
+    receive_factor,
+    samples_received,
+    taken_back,
+    underruns,
+)
 from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
 from fullduplex.driving.talk import BrokenTalk, Talk
 from fullduplex.errors import ConversationError, FullDuplexError, InputError
@@ -270,6 +280,7 @@ class _Job:
             keep.write_received(folder, talk)
             write_json(folder / LATENESS, told["pacing"].pop("lateness"))
             told["stages"] = [dict(note.data) for note in talk.notes if isinstance(note, Note) and note.kind == "stage"]
+            told["received"] = _received(talk, self.system.traits.timing == "sync")
             told["clocks"] = _clocks(talk, self.system.traits.source == "session")
             for turn, cue in zip(told["turns"], self.asked.cues, strict=False):
                 turn["event"] = cue.event
@@ -331,6 +342,22 @@ def _prepared(task: DriveTask) -> _Job:
 @once_per_process
 def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -> System:
     return build(spec, Path(cache_folder), dict(names))
+
+
+def _received(talk: Talk, sync: bool) -> dict[str, Any]:
+    """Return what came, and whether it kept to what the system says of itself; times in decimal seconds."""
+    factor = receive_factor(talk.received, talk.rate)
+    told: dict[str, Any] = {
+        "seconds": round(samples_received(talk.received) / talk.rate, 6),
+        "taken_back": round(taken_back(talk.placed) / talk.rate, 6),
+        "receive_factor": None if factor is None else round(factor, 3),
+        "underruns": underruns(talk.placed),
+    }
+    if sync:
+        lags = frame_lags(talk.received, talk.pacing.frame)
+        told |= {"lag_growth": round(growth(lags, talk.pacing.frame), 4), "missing_frames": len(missing_frames(lags))}
+        told["falls_behind"] = falls_behind(lags, talk.pacing.frame)
+    return told
 
 
 def _clocks(talk: Talk, source: bool) -> dict[str, Any]:

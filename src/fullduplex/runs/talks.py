@@ -40,7 +40,8 @@ class Talks:
     """Counts over a run's talks.
 
     ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
-    ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the user did, by
+    ``behind``: talks whose frame-for-frame system lagged more and more; ``lost_frames``: those in which it left
+    some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the user did, by
     fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system was given its
     input whole, so that restraint holds by construction.
     ``worst_lateness`` in seconds.
@@ -55,6 +56,8 @@ class Talks:
     attempts: int = 0
     failed: int = 0
     unsaid: int = 0
+    behind: int = 0
+    lost_frames: int = 0
     discarded: Counter[str] = field(default_factory=Counter)
     invalid: int = 0
     whole_turns: int = 0
@@ -75,6 +78,10 @@ class Talks:
                 f"{self.late} talks have a frame that was sent later than its own length "
                 f"(at worst {self.worst_lateness:.3f} s): their times cannot be trusted"
             )
+        if self.behind:
+            yield f"in {self.behind} talks the system fell behind: its frames came later and later"
+        if self.lost_frames:
+            yield f"in {self.lost_frames} talks frames of the system never came, though later ones did"
         if self.discarded:
             why = ", ".join(f"{n} x {kind}" for kind, n in sorted(self.discarded.items()))
             yield f"attempts were discarded for what the user's side did, and held again: {why}"
@@ -112,6 +119,9 @@ def talks(run: Run) -> Talks | None:
             found.clocks[told["clock"]] += 1
         pacing = told.get("pacing", {})
         found.late += bool(pacing.get("late"))
+        received = told.get("received", {})
+        found.behind += bool(received.get("falls_behind"))
+        found.lost_frames += bool(received.get("missing_frames"))
         found.worst_lateness = max(found.worst_lateness, float(pacing.get("worst_lateness", 0.0)))
         found.unsaid += sum(turn["timestamp"] is None for turn in told.get("turns", ()))
         for stage in told.get("stages", ()):
@@ -139,6 +149,8 @@ def as_json(found: Talks) -> dict[str, Any]:
         "attempts": found.attempts,
         "failed": found.failed,
         "unsaid_turns": found.unsaid,
+        "fell_behind": found.behind,
+        "lost_frames": found.lost_frames,
         "discarded_for_the_user": dict(found.discarded),
         "invalid_user": found.invalid,
         "whole_turns": found.whole_turns,

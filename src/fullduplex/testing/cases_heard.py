@@ -10,16 +10,16 @@ import numpy as np
 from fullduplex.driving.cues import at
 from fullduplex.driving.drive import Talk, Turn
 from fullduplex.driving.link import Said
-from fullduplex.driving.playout import Flush, playout, sample_at
-from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
-from fullduplex.systems.ogg_opus import LOOKAHEAD
-from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
-from fullduplex.testing.observe import (
+from fullduplex.driving.observe import (
     receive_factor,
     samples_received,
     taken_back,
     underruns,
 )
+from fullduplex.driving.playout import Flush, playout, sample_at
+from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.systems.ogg_opus import LOOKAHEAD
+from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
 from fullduplex.testing.ogg import OpusStyle
 from fullduplex.testing.stage import FRAME, RATE_IN, Measured, Stage, case, expect, pieces_heard, told_of, whole
 from fullduplex.testing.watermark import BLOCK, Stretch

@@ -8,11 +8,7 @@ from typing import Any
 
 from fullduplex.driving.drive import BrokenTalk, HangUp, drive
 from fullduplex.driving.link import Closed, Note, Said, Traits, UserVad
-from fullduplex.driving.placements import fit_source
-from fullduplex.errors import ConversationError
-from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
-from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
-from fullduplex.testing.observe import (
+from fullduplex.driving.observe import (
     at_once,
     falls_behind,
     frame_lags,
@@ -21,6 +17,10 @@ from fullduplex.testing.observe import (
     samples_received,
     taken_back,
 )
+from fullduplex.driving.placements import fit_source
+from fullduplex.errors import ConversationError
+from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
 from fullduplex.testing.stage import FRAME, RATE_IN, Failed, Measured, Stage, case, expect, pieces_heard, whole
 from fullduplex.testing.watched import Watched
 

@@ -17,12 +17,7 @@ from fullduplex.driving.clock import Clock
 from fullduplex.driving.cues import at, into_reply
 from fullduplex.driving.drive import BrokenTalk, HangUp, Talk, Turn, drive
 from fullduplex.driving.link import System
-from fullduplex.driving.placements import fit_source, source_points
-from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
-from fullduplex.errors import ConversationError, printable
-from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
-from fullduplex.testing.cases import CASES
-from fullduplex.testing.observe import (
+from fullduplex.driving.observe import (
     at_once,
     frame_lags,
     growth,
@@ -31,6 +26,11 @@ from fullduplex.testing.observe import (
     taken_back,
     underruns,
 )
+from fullduplex.driving.placements import fit_source, source_points
+from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
+from fullduplex.errors import ConversationError, printable
+from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.testing.cases import CASES
 from fullduplex.testing.stage import CaseResult, Failed, Measured, expect
 from fullduplex.testing.watched import Seen, Watched
 
