@@ -62,7 +62,8 @@ def test_a_server_that_ends_it_leaves_what_was_heard(url: str, where: int, fault
     error = kept(both(url, behaviour)[where])
     assert reason in str(error)
     assert error.talk is not None
-    assert ms(590) <= error.talk.duration < seconds(2)
+    # The sockets of a busy machine take their time.
+    assert ms(590) <= error.talk.duration < seconds(6)
     assert stretches(error.talk.system, error.talk.rate)[0].source == pytest.approx(50 * ms(20), abs=100)
 
 
