@@ -21,7 +21,7 @@ from fullduplex.reporting.talks import clocks_markdown, talks_markdown
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
-from fullduplex.runs.talks import talks
+from fullduplex.runs.talks import STAGES, talks
 
 #: One system's run with what was measured in it.
 Pair = tuple[Run, Measured]
@@ -289,7 +289,9 @@ def write_html(
         estimates=[row for table in rows.values() for row in table],
         published=[one.to_row() for one in published(name)],
         departures=departures(pairs),
-        moved=[*_under_clocks(clocks), *moved(pairs, rows)],
+        moved=moved(pairs, rows),
+        clocks=clocks,
+        stages=_stages(pairs),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={
@@ -311,16 +313,17 @@ def write_html(
     write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
 
 
-def _under_clocks(clocks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    rule = "the same talks: as a listener heard them, in order of arrival, or by the system's own clock"
+def _stages(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+    found = [(run.system, talks(run)) for run, _ in pairs]
     return [
         {
-            **{key: row[key] for key in ("system", "scenario", "metric")},
-            "values": {f"{clock} clock": value for clock, (value, _) in row["values"].items()},
-            "rule": rule,
+            "system": system, "stage": stage.name.replace("_", " "), "means": STAGES[stage.name],
+            "n": stage.n, "median": stage.median, "p90": stage.p90,
         }
-        for row in clocks
-    ]
+        for system, its in found
+        if its is not None
+        for stage in its.stages
+    ]  # fmt: skip
 
 
 def _of_talks(pairs: Sequence[Pair]) -> list[str]:

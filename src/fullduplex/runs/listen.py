@@ -98,8 +98,17 @@ def recogniser(spec: Spec, cache_folder: str) -> Any:
 
 def _made(family: str, spec: Spec, cache_folder: str) -> Any:
     maker = plugins.find(family, spec.name)
+    options = _options(spec, cache_folder)
+    edges = options.pop("edges", "raw") if family == "detectors" else "raw"
+    if edges not in ("raw", "refined"):
+        raise PluginError(f"detector {spec}: edges are raw or refined, not {edges!r}")
     try:
-        return maker(**_options(spec, cache_folder))
+        made = maker(**options)
+        if edges == "raw":
+            return made
+        from fullduplex.listening.edges import Refined
+
+        return Refined(made)
     except (TypeError, ValueError) as error:
         raise PluginError(f"{family.removesuffix('s')} {spec}: {error}") from error
 

@@ -41,9 +41,9 @@ class Talks:
 
     ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
     ``behind``: talks whose frame-for-frame system lagged more and more; ``lost_frames``: those in which it left
-    some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the user did, by
-    fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system was given its
-    input whole, so that restraint holds by construction.
+    some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the
+    user did, by fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system
+    was given its input whole, so that restraint holds by construction.
     ``worst_lateness`` in seconds.
     """
 

@@ -68,8 +68,10 @@ class PageData:
     ``metric``, ``value``; from papers, in a table of their own. ``departures``: ``variant``, ``where``,
     ``theirs``, ``ours``, ``why``. ``moved``: ``system``, ``scenario``, ``metric``, ``values`` (by variant),
     ``rule``. ``flips``: ``scenario``, ``metric``, ``item``, ``values`` (by system). ``comparisons``:
-    ``scenario``, ``metric``, ``a``, ``b``, ``n``, ``effect``, ``low``, ``high``, ``p``, ``p_holm``. ``about``:
-    where it comes from; ``remarks``, if it has any, are shown first.
+    ``scenario``, ``metric``, ``a``, ``b``, ``n``, ``effect``, ``low``, ``high``, ``p``, ``p_holm``.
+    ``clocks``: ``system``, ``scenario``, ``metric``, ``values`` (by clock: the value or None, and n). ``stages``:
+    ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``about``: where it comes from;
+    ``remarks``, if it has any, are shown first.
     """
 
     title: str
@@ -82,6 +84,8 @@ class PageData:
     moved: Sequence[Mapping[str, Any]] = ()
     flips: Sequence[Mapping[str, Any]] = ()
     comparisons: Sequence[Mapping[str, Any]] = ()
+    clocks: Sequence[Mapping[str, Any]] = ()
+    stages: Sequence[Mapping[str, Any]] = ()
     about: Mapping[str, Any] | None = None
 
 
@@ -167,6 +171,7 @@ def _rendered(data: PageData, index: _Index) -> str:
         items=len(index.rows),
         panels=tables.panels(data),
         beside=tables.beside(data),
+        clocks=tables.clocks(data),
         published=tables.published(data),
         flips=tables.flips(data),
         comparisons=tables.comparisons(data),

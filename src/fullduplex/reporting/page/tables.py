@@ -11,7 +11,18 @@ from fullduplex.reporting.rows import Row, figure
 if TYPE_CHECKING:
     from fullduplex.reporting.page import PageData
 
-__all__ = ["beside", "comparisons", "count", "figure", "flips", "metrics", "panels", "published", "scenario_titles"]
+__all__ = [
+    "beside",
+    "clocks",
+    "comparisons",
+    "count",
+    "figure",
+    "flips",
+    "metrics",
+    "panels",
+    "published",
+    "scenario_titles",
+]
 
 
 def count(number: int, noun: str) -> str:
@@ -117,6 +128,32 @@ def beside(data: PageData) -> list[dict[str, Any]]:
             }
         )
     return made
+
+
+def clocks(data: PageData) -> dict[str, Any]:
+    """Return what is not the same under every clock: the clocks' names, and a line for each system's metric."""
+    if not data.clocks:
+        return {}
+    names = list(dict.fromkeys(clock for row in data.clocks for clock in row["values"]))
+    scenarios, titles = scenario_titles(data), metrics(data, {})
+    lines = []
+    for row in data.clocks:
+        unit = titles.get(row["metric"], {}).get("unit", "")
+        own = row["values"].get(names[0])
+        cells = []
+        for name in names:
+            value = row["values"].get(name)
+            text = "" if value is None else figure(value[0], str(unit))
+            cells.append({"text": text, "n": None if value is None else value[1], "moved": value not in (None, own)})
+        lines.append(
+            {
+                "system": row["system"],
+                "scenario": scenarios.get(row["scenario"], row["scenario"]),
+                "title": titles.get(row["metric"], {}).get("title", row["metric"]),
+                "cells": cells,
+            }
+        )
+    return {"names": names, "lines": lines}
 
 
 def _shown(row: Row | None) -> str:
