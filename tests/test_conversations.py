@@ -52,9 +52,9 @@ def run(*arguments: object) -> tuple[int, str]:
     return found.exit_code, found.output + (found.stderr if found.stderr_bytes else "")
 
 
-def drive(items: Path, script: Path, out: Path, *more: object) -> tuple[int, str]:
+def drive(items: Path, script: Path, out: Path, *more: object, rules: str = "fdb-1.0") -> tuple[int, str]:
     return run(
-        "run", "fdb-1.0", "--system", f'scripted:file="{script}"', "--data", items, "--out", out,
+        "run", rules, "--system", f'scripted:file="{script}"', "--data", items, "--out", out,
         "--recogniser", "none", "--detector", "energy", "--no-page", *more,
     )  # fmt: skip
 
@@ -207,6 +207,43 @@ def test_a_run_under_another_clock_changes_nothing_of_the_run(items: Path, scrip
     assert status == 0, text
     assert (folder / "output.wav").read_bytes() == before
     assert (tmp_path / "run/clocks/arrival/trials/candor_turn_taking/1/output.wav").is_file()
+
+
+def test_the_report_shows_the_numbers_under_each_clock_where_they_differ(
+    items: Path, script: Path, tmp_path: Path
+) -> None:
+    folder = items / "icc_backchannel" / "1"
+    folder.mkdir(parents=True)
+    # The system answers the first silence at length; the user goes on and it stops, on the playout clock alone.
+    still = np.zeros(RATE // 2, np.float32)
+    audio.write(folder / "input.wav", np.concatenate([still, tone(1.0), still, still, tone(3.0), still]), RATE)
+    audio.write(tmp_path / "answer.wav", tone(3.0, 330), RATE)
+    script.write_text(
+        json.dumps({"burst": True, "yields": 0.2, "lines": [{"answer": "", "audio": "answer.wav", "delay": 0.4}]})
+    )
+    status, text = drive(items, script, tmp_path / "run", rules="fdb-1.0@anchored")
+    assert status == 0, text
+    report = (tmp_path / "run" / "report.md").read_text()
+    assert "## Under each clock" in report and "icc_backchannel" in report
+    run("report", tmp_path / "run")
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "Under each clock" in page
+    # Under playout the answer is cut 0.2 s into the user's words: 1.9 s to 2.7 s.
+    output, rate = audio.read(tmp_path / "run/trials/icc_backchannel/1/output.wav")
+    loud = np.flatnonzero(np.abs(output) > 0.05) / rate
+    assert (loud[0], loud[-1]) == (pytest.approx(1.9, abs=0.002), pytest.approx(2.7, abs=0.005))
+
+
+def test_a_late_talk_is_named_in_the_report(items: Path, script: Path, tmp_path: Path) -> None:
+    drive(items, script, tmp_path / "run")
+    path = tmp_path / "run" / "trials" / "candor_turn_taking" / "2" / "talk.json"
+    told = json.loads(path.read_text())
+    told["pacing"] |= {"late": True, "worst_lateness": 0.8}
+    path.write_text(json.dumps(told))
+    status, text = run("report", tmp_path / "run", "--no-page")
+    assert status == 0, text
+    report = (tmp_path / "run" / "report.md").read_text()
+    assert "later than its own length" in report and "candor_turn_taking/2" in report
 
 
 def test_priming_moves_every_onset(items: Path, script: Path, tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from fullduplex.model.spans import Span
 
-
 #: The kinds of events that a cue of the user's can be.
 KINDS = ("pause", "turn_end", "interruption", "overlap")
 

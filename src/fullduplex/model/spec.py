@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-
 #: A comma that is followed by an even number of double quotes stands outside of any.
 _BETWEEN = re.compile(r""",(?=(?:[^"\\]|\\.|"(?:[^"\\]|\\.)*")*$)""")
 

@@ -337,7 +337,7 @@ def _of_talks(pairs: Sequence[Pair]) -> list[str]:
     ]
 
 
-_SHOWN = ("system", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
+_SHOWN = ("system", "driven", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
 
 
 def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,6 +52,7 @@ class Talks:
     protocols: Counter[str] = field(default_factory=Counter)
     ended: Counter[str] = field(default_factory=Counter)
     late: int = 0
+    late_items: list[str] = field(default_factory=list)
     again: int = 0
     attempts: int = 0
     failed: int = 0
@@ -76,7 +77,7 @@ class Talks:
         if self.late:
             yield (
                 f"{self.late} talks have a frame that was sent later than its own length "
-                f"(at worst {self.worst_lateness:.3f} s): their times cannot be trusted"
+                f"(at worst {self.worst_lateness:.3f} s), so their times cannot be trusted: {_listed(self.late_items)}"
             )
         if self.behind:
             yield f"in {self.behind} talks the system fell behind: its frames came later and later"
@@ -94,6 +95,10 @@ class Talks:
                 f"in {self.whole_turns} talks the system was given its whole input at once: "
                 "that it kept quiet holds by construction, and is no restraint"
             )
+
+
+def _listed(names: Sequence[str], most: int = 10) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def talks(run: Run) -> Talks | None:
@@ -119,6 +124,8 @@ def talks(run: Run) -> Talks | None:
             found.clocks[told["clock"]] += 1
         pacing = told.get("pacing", {})
         found.late += bool(pacing.get("late"))
+        if pacing.get("late"):
+            found.late_items.append(f"{folder.parent.name}/{folder.name}")
         received = told.get("received", {})
         found.behind += bool(received.get("falls_behind"))
         found.lost_frames += bool(received.get("missing_frames"))
@@ -146,6 +153,7 @@ def as_json(found: Talks) -> dict[str, Any]:
         "protocols": dict(found.protocols),
         "ended_by": dict(found.ended),
         "late": found.late,
+        "late_items": found.late_items,
         "attempts": found.attempts,
         "failed": found.failed,
         "unsaid_turns": found.unsaid,

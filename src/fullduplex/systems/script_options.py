@@ -4,7 +4,7 @@
 
 A script file (JSON, times in decimal seconds)::
 
-    {"voice": "hibari", "yields": 0.3, "closes": 60,
+    {"voice": "hibari", "yields": 0.3, "closes": 60, "burst": true,
      "lines": [{"say": "Hello.", "at": 1.0},
                {"answer": "Let me look.", "delay": 0.4, "not_before": 2.0, "again": true},
                {"answer": "", "audio": "clip.wav", "delay": 0.4}]}
@@ -49,26 +49,27 @@ def scripted(
     if not 0 < chunk <= 10:
         raise InputError(name, "chunk", found=chunk, expected="seconds above 0, at most 10")
     if file:
-        script = _read(Path(file))
+        script, burst = _read(Path(file), burst)
     else:
         lines = (Answer(_spoken(Spec.parse(voice), answer), seconds(delay), again=again),) if answer else ()
         script = Script(lines, None if yields is None else seconds(yields), rate=RATE)
     return Scripted(script, name, max(1, round(chunk * SECOND)), burst)
 
 
-def _read(path: Path) -> Script:
+def _read(path: Path, burst: bool) -> tuple[Script, bool]:
     told = parse_json(read_text_file(path), path)
     lines = member(told, "lines", path)
     if not isinstance(lines, list):
         raise InputError(path, "lines", found=brief(lines), expected="a list")
     voice = text(told.get("voice", "hibari"), path, "voice")
     yields, closes = told.get("yields"), told.get("closes")
-    return Script(
+    script = Script(
         tuple(_line(line, path, f"lines[{n}]", Spec.parse(voice)) for n, line in enumerate(lines)),
         None if yields is None else seconds(time(yields, path, "yields")),
         None if closes is None else seconds(time(closes, path, "closes")),
         RATE,
     )
+    return script, bool(told.get("burst", burst))
 
 
 def _line(told: Any, path: Path, where: str, voice: Spec) -> Say | Answer:
