@@ -198,6 +198,21 @@ def test_a_cue_after_the_reply_counts_what_is_heard_and_not_what_has_come() -> N
     assert abs(spans(talk)[1].start - seconds(1 + 0.4 + 3 + 0.7)) < ms(1)
 
 
+def test_a_cue_after_a_word_follows_its_sound_where_its_place_is_told() -> None:
+    words = (("Sure,", 0, ms(400)), ("one", ms(400), ms(600)), ("moment.", ms(600), ms(1000)))
+    for burst in (False, True):
+        system = scripted(Say(Sound(tone(seconds(1)), "Sure, one moment.", words), seconds(2)), burst=burst)
+        talk = hold(system, Turn(tone(ms(100)), after_word("one", ms(250))))
+        assert abs(spans(talk)[0].start - seconds(2.85)) <= 1
+
+
+def test_a_word_that_was_taken_back_was_not_said() -> None:
+    words = (("Sure,", 0, ms(400)), ("moment.", ms(600), ms(1000)))
+    system = scripted(Say(Sound(tone(seconds(1)), "Sure, moment.", words), seconds(2)), burst=True, yields=ms(100))
+    turns = (Turn(tone(ms(100)), at(seconds(2.3))), Turn(tone(ms(100)), after_word("moment", 0)))
+    assert spans(hold(system, *turns))[1] is None
+
+
 def test_a_cue_after_a_word_follows_its_report() -> None:
     system = scripted(Say(sound(seconds(1), "Sure, one moment."), seconds(2)))
     talk = hold(system, Turn(tone(ms(100)), after_word("sure", ms(250))))

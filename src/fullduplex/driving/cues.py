@@ -34,7 +34,8 @@ class Ear:
     ``reply_began`` and ``reply_until`` are the first and last moments at which the system
     was heard after that, or None. ``system_since`` and ``system_until`` bound the system's latest stretch
     of sound without a silence of :data:`BREATH`, or are None while it has not been heard.
-    ``words`` are those that the system reported since the user's last words, and when; ``said`` is
+    ``words`` are the system's since the user's last words, each with its end, or the moment at which it was
+    reported where its place is not told; ``said`` is
     every report of the system in order: who spoke, the text, the moment it arrived.
     ``pending`` tells whether audible sound has come that has not sounded yet, and ``sound`` gives
     what sounded between two moments, at ``rate``.
@@ -89,11 +90,19 @@ class Ear:
         self.spoke_from, self.spoke_until, self.reply_began, self.reply_until = start, until, None, None
         self.words.clear()
 
-    def report(self, who: str, text: str, arrived: int) -> None:
-        """Take what the system reports that it, or the user, said."""
+    def report(self, who: str, text: str, arrived: int, *, placed: bool = False) -> None:
+        """Take what the system reports that it, or the user, said.
+
+        ``placed``: it also says when each word sounds, so that each counts when it does (:meth:`word`).
+        """
         self.said.append((who, text, arrived))
-        if who == "system":
+        if who == "system" and not placed:
             self.words += [(plain(word), arrived) for word in text.split()]
+
+    def word(self, text: str, ended: int) -> None:
+        """Take a word of the system's that was heard until ``ended``."""
+        if ended >= self.spoke_until:
+            self.words.append((plain(text), ended))
 
 
 def plain(word: str) -> str:
@@ -167,13 +176,17 @@ class into_reply:  # noqa: N801
 
 @dataclass(frozen=True, slots=True)
 class after_word:  # noqa: N801
-    """Due ``delay`` after the system reported ``word`` (letters of either case) since the user's last words."""
+    """Due ``delay`` after the system was heard to say ``word`` (letters of either case) since the user's last words.
+
+    A word has been heard when it has sounded, where the system tells its place in the utterance; else it counts
+    from the moment at which it was reported.
+    """
 
     word: str
     delay: int = 0
 
     def __call__(self, ear: Ear) -> int | None:
-        """Return the word's first report and ``delay``."""
+        """Return the word's end and ``delay``."""
         wanted = plain(self.word)
         return next((time + self.delay for word, time in ear.words if word == wanted), None)
 

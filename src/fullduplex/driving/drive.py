@@ -18,6 +18,7 @@ import numpy as np
 from fullduplex.driving.clock import clock_of
 from fullduplex.driving.cues import AUDIBLE, Ear
 from fullduplex.driving.echo import EchoPath
+from fullduplex.driving.heard import WordsAsTheySound
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Player, Samples, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
@@ -122,6 +123,7 @@ class _Talking:
         self.sent = self.user if self.plain else np.zeros_like(self.user)
         self.player = Player(self.traits.rate_out, priming)
         self.ear = Ear(rate=self.traits.rate_out, pending=self.pending, sound=self.sound)
+        self.words = WordsAsTheySound(self.ear, self.traits.rate_out)
         self.received: list[Chunk | Flush] = []
         self.notes: list[Said | UserVad | Note | Closed] = []
         self.taken: list[tuple[Turn, Span]] = []
@@ -206,7 +208,7 @@ class _Talking:
             return
         self.notes.append(event)
         if isinstance(event, Said):
-            self.ear.report(event.who, event.text, event.arrived)
+            self.words.take(event, self.player.placed)
         if len(self.notes) > FLOOD_NOTES:
             raise _Ended(f"sent more than {FLOOD_NOTES} events that are no audio", "flooded")
 
@@ -266,6 +268,8 @@ class _Talking:
         heard = self.player.sound(first, sample_at(end, out))
         self.ear.now = end
         self.ear.hear(heard, first, out)
+        if self.words.waiting:
+            self.words.sound(self.player.within(first, sample_at(end, out)), end)
         while (act := self.person.act(self.ear)) is not None:
             if isinstance(act, Hush):
                 self.hush(end)

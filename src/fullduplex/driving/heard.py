@@ -8,10 +8,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from fullduplex.driving.cues import Ear
 from fullduplex.driving.link import Closed, Note, Said, UserVad
 from fullduplex.driving.playout import Placed
 from fullduplex.model.spans import SECOND, Span
 from fullduplex.model.speech import Word
+
+
+class WordsAsTheySound:
+    """Tells an ear each word of the system's at the moment at which it has sounded.
+
+    A report that places its words inside an utterance is kept until the utterance's chunks sound; any
+    other counts when it comes.
+    """
+
+    def __init__(self, ear: Ear, rate: int) -> None:
+        self._ear, self._rate = ear, rate
+        self._waiting: dict[str, list[tuple[int, str]]] = {}
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether there are words that have not sounded."""
+        return bool(self._waiting)
+
+    def take(self, said: Said, sounded: Iterable[Placed]) -> None:
+        """Take a report; ``sounded`` are all placements so far, for a report that comes after its sound."""
+        placed = said.who == "system" and bool(said.words)
+        self._ear.report(said.who, said.text, said.arrived, placed=placed)
+        if not placed:
+            return
+        waiting = self._waiting.setdefault(said.id, [])
+        waiting += [(end, text) for text, _, end in said.words]
+        waiting.sort()
+        self.sound(sounded, self._ear.now)
+
+    def sound(self, parts: Iterable[Placed], now: int) -> None:
+        """Let the words sound that the chunks of ``parts`` have carried until ``now`` (microseconds)."""
+        if not self._waiting:
+            return
+        for part in parts:
+            waiting, source = self._waiting.get(part.chunk.id), part.chunk.source
+            if not waiting or source is None or not part.played:
+                continue
+            start = part.start * SECOND // self._rate
+            reach = source + min(part.played * SECOND // self._rate, now - start)
+            while waiting and waiting[0][0] <= reach:
+                end, text = waiting.pop(0)
+                # What ended before this chunk was cut out of what sounded.
+                if end >= source:
+                    self._ear.word(text, start + end - source)
+            if not waiting:
+                del self._waiting[part.chunk.id]
 
 
 def words_heard(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from fullduplex.driving.cues import AUDIBLE, Ear
+from fullduplex.driving.heard import WordsAsTheySound
 from fullduplex.driving.link import Said
 from fullduplex.driving.playout import Samples, sample_at
 from fullduplex.driving.talk import Talk
@@ -55,6 +56,7 @@ class _Hearing:
         self.talk = talk
         self.ear = Ear(rate=talk.rate, pending=self.pending, sound=self.sound)
         self.reports = [note for note in talk.notes if isinstance(note, Said)]
+        self.words = WordsAsTheySound(self.ear, talk.rate)
         self.told = 0
         loud = [
             (p.chunk.arrived, p.start + n)
@@ -68,10 +70,11 @@ class _Hearing:
         first, last = (sample_at(time, self.talk.rate) for time in (self.ear.now, now))
         while self.told < len(self.reports) and self.reports[self.told].arrived <= now:
             note = self.reports[self.told]
-            self.ear.report(note.who, note.text, note.arrived)
+            self.words.take(note, self.talk.placed)
             self.told += 1
         self.ear.now = now
         self.ear.hear(self.talk.system[first:last], first, self.talk.rate)
+        self.words.sound(self.talk.placed, now)
 
     def pending(self) -> bool:
         now = self.ear.now

@@ -186,6 +186,17 @@ class Player:
             self._sounding, self._sounded = part.chunk.id, 0
         self._sounded += part.played
 
+    def within(self, start: int, end: int) -> list[Placed]:
+        """Return the placements that sound in ``[start, end)``, by the events taken so far."""
+        found = []
+        for i in range(self._settled if start >= self._settled_until else 0, len(self.placed)):
+            part = self.placed[i]
+            if part.played and part.start >= end:
+                break
+            if part.played and part.end > start:
+                found.append(part)
+        return found
+
     def sound(self, start: int, end: int) -> Samples:
         """Return the samples ``[start, end)`` as they sound by the events taken so far."""
         heard = np.zeros(max(0, end - start), np.float32)
