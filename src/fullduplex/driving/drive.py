@@ -129,6 +129,8 @@ class _Talking:
         self.taken: list[tuple[Turn, Span]] = []
         self.lateness = array("l")
         self.slipped = 0
+        self.sending: float | None = None
+        self.stalled, self.watchdog = False, None  # type: bool, asyncio.TimerHandle | None
         self.ended_at, self.ended_by = length, "cap" if hang_up else "length"  # type: int, EndedBy
         self.whole = self.traits.timing in ("aligned", "reply")
 
@@ -147,6 +149,7 @@ class _Talking:
         speaking = asyncio.create_task(self.speak(link))
         thinking = asyncio.create_task(self.person.think(self.ear))
         tasks = (listening, speaking, thinking)
+        self.watch(speaking)
         try:
             running = set(tasks)
             while listening in running and speaking in running:
@@ -159,7 +162,11 @@ class _Talking:
         finally:
             for task in tasks:
                 task.cancel()
+            if self.watchdog is not None:
+                self.watchdog.cancel()
             ended = await asyncio.gather(*tasks, return_exceptions=True)
+        if self.stalled:
+            raise self.broken(f"took no audio for {TAKES_WITHIN // SECOND} s", link, "stalled")
         for error in ended[:2]:
             if isinstance(error, ConversationError):
                 raise self.broken(str(error), link, getattr(error, "ended_by", "failed")) from error
@@ -176,6 +183,14 @@ class _Talking:
             why = f": {printable(closed.reason)}" if closed and closed.reason else ""
             raise self.broken(f"closed the talk{why}", link, "closed")
         self.ended_by = "closed"
+
+    def watch(self, speaking: asyncio.Task[None]) -> None:
+        """Look once a second whether a frame waits to be taken for too long."""
+        if self.sending is not None and self.clock() - self.sending >= TAKES_WITHIN / SECOND:
+            self.stalled = True
+            speaking.cancel()
+            return
+        self.watchdog = self.loop.call_later(1, self.watch, speaking)
 
     @property
     def frames(self) -> int:
@@ -223,13 +238,11 @@ class _Talking:
                 # Sending what is overdue at once would reach the system as a burst.
                 self.slipped += lateness
             self.capture(i * self.frame, min(deadline, self.length))
-            try:
-                async with asyncio.timeout(TAKES_WITHIN / SECOND):
-                    await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND])
-                    id, played = self.player.latest(sample_at(min(deadline, self.length), out))
-                    await link.heard(Position(min(deadline, self.length), id, played * SECOND // out))
-            except TimeoutError:
-                raise _Ended(f"took no audio for {TAKES_WITHIN // SECOND} s", "stalled") from None
+            self.sending = self.clock()
+            await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND])
+            id, played = self.player.latest(sample_at(min(deadline, self.length), out))
+            await link.heard(Position(min(deadline, self.length), id, played * SECOND // out))
+            self.sending = None
             if self.hangs_up(min(deadline, self.length)):
                 break
         await link.finish()
@@ -264,12 +277,13 @@ class _Talking:
     def capture(self, start: int, end: int) -> None:
         """Fill the user's samples of ``[start, end)``, given all that was heard before ``end``."""
         out, rate = self.traits.rate_out, self.traits.rate_in
-        first = sample_at(start, out)
-        heard = self.player.sound(first, sample_at(end, out))
+        first, last = sample_at(start, out), sample_at(end, out)
+        parts = self.player.within(first, last)
+        heard = self.player.sound(first, last) if parts or self.echo is not None else None
         self.ear.now = end
-        self.ear.hear(heard, first, out)
-        if self.words.waiting:
-            self.words.sound(self.player.within(first, sample_at(end, out)), end)
+        if heard is not None and parts:
+            self.ear.hear(heard, first, out)
+            self.words.sound(parts, end)
         while (act := self.person.act(self.ear)) is not None:
             if isinstance(act, Hush):
                 self.hush(end)
@@ -281,7 +295,7 @@ class _Talking:
             if self.bed is not None:
                 part = self.bed[span]
                 around[: len(part)] += part
-            if self.echo is not None:
+            if self.echo is not None and heard is not None:
                 self.echo.take(heard)
                 around += self.echo.between(span.start, span.stop)
             self.sent[span] = np.clip(around, -1, 1)

@@ -189,30 +189,31 @@ class Player:
     def within(self, start: int, end: int) -> list[Placed]:
         """Return the placements that sound in ``[start, end)``, by the events taken so far."""
         found = []
-        for i in range(self._settled if start >= self._settled_until else 0, len(self.placed)):
+        for i in range(self._first(start), len(self.placed)):
             part = self.placed[i]
-            if part.played and part.start >= end:
-                break
-            if part.played and part.end > start:
-                found.append(part)
+            if part.played:
+                if part.start >= end:
+                    break
+                if part.end > start:
+                    found.append(part)
         return found
 
     def sound(self, start: int, end: int) -> Samples:
         """Return the samples ``[start, end)`` as they sound by the events taken so far."""
         heard = np.zeros(max(0, end - start), np.float32)
+        for part in self.within(start, end):
+            lo, hi = max(part.start, start), min(part.end, end)
+            heard[lo - start : hi - start] = part.chunk.samples[lo - part.start : hi - part.start]
+        return heard
+
+    def _first(self, start: int) -> int:
+        """Return the first placement that may sound at ``start`` or later."""
         at = self._settled if start >= self._settled_until else 0
         while at < len(self.placed) and self.placed[at].end <= start:
             at += 1
         if start >= self._settled_until and sample_at(self._clock, self.rate) >= start:
             self._settled, self._settled_until = at, start
-        for i in range(at, len(self.placed)):
-            part = self.placed[i]
-            if part.played and part.start >= end:
-                break
-            lo, hi = max(part.start, start), min(part.end, end)
-            if lo < hi:
-                heard[lo - start : hi - start] = part.chunk.samples[lo - part.start : hi - part.start]
-        return heard
+        return at
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
