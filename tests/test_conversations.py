@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import fullduplex
 from fullduplex.cli import main
 from fullduplex.data import audio
 from fullduplex.driving.keep import read_received
@@ -133,6 +134,26 @@ def test_a_failed_talk_is_tried_again_counted_and_kept(items: Path, tmp_path: Pa
     assert 1.9 < audio.probe(folder / "output.wav").duration / 1e6 < 2.1
     item = json.loads((folder / "item.json").read_text())
     assert "closed the talk" in item["failed"]
+
+
+def test_driving_alone_keeps_the_talks_and_a_run_goes_on_from_them(items: Path, script: Path, tmp_path: Path) -> None:
+    common = ("fdb-1.0", "--system", f'scripted:file="{script}"', "--data", items, "--out", tmp_path / "run")
+    hear = ("--recogniser", "none", "--detector", "energy")
+    status, text = run("drive", *common, *hear)
+    assert status == 0 and "2 talks" in text and not (tmp_path / "run" / "estimates.json").exists()
+    log = tmp_path / "run" / "trials" / "candor_turn_taking" / "1" / "received.jsonl"
+    before = log.stat().st_mtime_ns
+    status, text = run("run", *common, *hear, "--no-page")
+    assert status == 0, text
+    assert log.stat().st_mtime_ns == before and (tmp_path / "run" / "estimates.json").is_file()
+
+
+def test_the_python_door_drives_too(items: Path, script: Path, tmp_path: Path) -> None:
+    scores = fullduplex.run(
+        "fdb-1.0", f'scripted:file="{script}"', items, out=tmp_path / "run", recogniser="none", seen="energy"
+    )
+    assert not scores.failed
+    assert told(tmp_path / "run", "1")["clock"] == "virtual"
 
 
 def test_a_dry_run_writes_nothing(items: Path, script: Path, tmp_path: Path) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["FullDuplexError", "Scores", "score", "sketch"]
+__all__ = ["FullDuplexError", "Scores", "run", "score", "sketch"]
 
 if TYPE_CHECKING:
-    from fullduplex.door import Scores, score
+    from fullduplex.door import Scores, run, score
     from fullduplex.errors import FullDuplexError
     from fullduplex.model.sketch import sketch
 
 _WHERE = {
     "FullDuplexError": "fullduplex.errors",
     "Scores": "fullduplex.door",
+    "run": "fullduplex.door",
     "score": "fullduplex.door",
     "sketch": "fullduplex.model.sketch",
 }

@@ -100,24 +100,16 @@ def converse(
     What the run holds is kept; a talk that failed is held again by the same call. Raises
     :class:`FullDuplexError` in one sentence where it cannot start.
     """
-    chosen, entries = _opened(path, asked)
-    clock = _clock(driving, entries, cache)
-    _apart(path, out)
-    # Every talk will have a recording of the system; whether there are words is told by what is asked.
-    reported = asked.recogniser == REPORTED
+    talks = hold_all(path, out, asked, driving, cache=cache, engine=engine, progress=progress)
+    run, reported = talks.run, asked.recogniser == REPORTED
     heard = replace(asked, recogniser="none" if reported else asked.recogniser)
-    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
-    name = asked.system or driving.system.name
-    told = about(chosen, path, entries, replace(heard, recogniser=asked.recogniser), name)
-    run = Run.begin(out, told | {"driven": driving.to_json() | {"clock": clock}})
-    tasks = list(_tasks(out, entries, asked, driving, cache))
-    failed = _drive(tasks, clock, driving, engine, progress)
-    repeats = [task.repeat for task in tasks]
+    tasks = talks.tasks
     named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
     keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
-    fell = {keys[id(task)]: why for task, why in failed}
+    fell = {keys[id(task)]: why for task, why in talks.failed}
+    repeats = [task.repeat for task in tasks]
     scored = heard_and_measured(
-        run, named, plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
+        run, named, talks.plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
     )
     elsewhere = differing(run)
     for clock, n in elsewhere.items():
@@ -129,6 +121,44 @@ def converse(
                 scored, remarks=(*scored.remarks, f"the {clock} clock has the audio elsewhere in {n} talks; {way}")
             )
     return scored
+
+
+@dataclass(frozen=True, slots=True)
+class TalksHeld:
+    """The talks of a run: what each was asked for, those that failed with a sentence, and how they are to be heard."""
+
+    run: Run
+    tasks: tuple[DriveTask, ...]
+    failed: tuple[tuple[DriveTask, str], ...]
+    plan: Plan
+
+
+def hold_all(
+    path: Path,
+    out: Path,
+    asked: Asked,
+    driving: Driving,
+    *,
+    cache: Path,
+    engine: str = "",
+    progress: Progress | None = None,
+) -> TalksHeld:
+    """Drive every item at ``path`` through the system, into the run ``out``; hear and measure nothing.
+
+    :func:`converse` goes on from there. Raises :class:`FullDuplexError` in one sentence where it cannot start.
+    """
+    chosen, entries = _opened(path, asked)
+    clock = _clock(driving, entries, cache)
+    _apart(path, out)
+    # Every talk will have a recording of the system; whether there are words is told by what is asked.
+    reported = asked.recogniser == REPORTED
+    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
+    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
+    name = asked.system or driving.system.name
+    told = about(chosen, path, entries, replace(heard, recogniser=asked.recogniser), name)
+    run = Run.begin(out, told | {"driven": driving.to_json() | {"clock": clock}})
+    tasks = list(_tasks(out, entries, asked, driving, cache))
+    return TalksHeld(run, tuple(tasks), tuple(_drive(tasks, clock, driving, engine, progress)), plan)
 
 
 def write_clock(scored: Scored) -> list[dict[str, list[dict[str, Any]]]]:
@@ -245,4 +275,4 @@ def _apart(path: Path, out: Path) -> None:
         raise RunError(f"{out}: holds the items themselves; give another --out")
 
 
-__all__ = ["Driving", "Estimate", "Plan", "converse", "planned"]
+__all__ = ["Driving", "Estimate", "Plan", "TalksHeld", "converse", "hold_all", "planned"]

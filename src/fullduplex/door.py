@@ -1,4 +1,4 @@
-"""The Python door: ``score(folder, "fdb-1.0").to_pandas()``."""
+"""The Python door: ``score(folder, "fdb-1.0").to_pandas()``, ``run("fdb-1.0", "cascade", items)``."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fullduplex.conversations import Driving, converse
 from fullduplex.errors import PluginError
 from fullduplex.providers.weights import default_cache
 from fullduplex.publish import Rows, as_json, publish
 from fullduplex.stages import Asked, Scored, failures
 from fullduplex.stages import score as _score
+from fullduplex.systems.build import named
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,33 @@ def score(
     scored = _score(source, place, Asked(benchmark=benchmark, **asked), cache=where, engine=engine)
     published = publish(scored, place, page=page, engine=engine)
     return Scores(place, tuple(scored), tuple(published.tables))
+
+
+def run(
+    benchmark: str,
+    system: str,
+    data: str | os.PathLike[str],
+    *,
+    out: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
+    engine: str = "here",
+    page: bool = False,
+    clock: str = "",
+    repeats: int = 1,
+    retries: int = 2,
+    sessions: int = 1,
+    **asked: Any,
+) -> Scores:
+    """Drive the items in ``data`` through ``system`` (a spec), hear and measure them, as ``fullduplex run`` does.
+
+    ``out`` defaults to ``./BENCHMARK-SYSTEM.run``; what it holds is not done again. See
+    :class:`fullduplex.conversations.Driving` for how talks are held, :class:`fullduplex.stages.Asked` for the other
+    options, and :func:`score` for ``engine``. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
+    """
+    spec = named(system)
+    place = Path(out) if out is not None else Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
+    where = Path(cache) if cache is not None else default_cache({"HOME": str(Path.home())})
+    driving = Driving(spec, clock, repeats, retries, sessions)
+    scored = converse(Path(data), place, Asked(benchmark=benchmark, **asked), driving, cache=where, engine=engine)
+    published = publish([scored], place, page=page, engine=engine)
+    return Scores(place, (scored,), tuple(published.tables))

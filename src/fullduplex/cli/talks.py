@@ -10,6 +10,7 @@ import click
 
 from fullduplex.cli import (
     _PATH,
+    SOME_FAILED,
     _asked,
     _Bar,
     _benchmarks,
@@ -23,6 +24,7 @@ from fullduplex.cli import (
     _layout_options,
     _listening_options,
     _options,
+    _say,
     _shown_json,
     main,
 )
@@ -30,47 +32,39 @@ from fullduplex.cli import (
 _CLOCKS = ("wall", "virtual", "step-honest", "step-algorithmic")
 
 
-@main.command()
-@click.argument("benchmark", shell_complete=_benchmarks, metavar="BENCH[@VARIANT]")
-@click.option("--system", "driven", required=True, shell_complete=_family("systems"), metavar="SPEC",
-              help="What is driven: NAME or NAME:option=value,…")  # fmt: skip
-@click.option("--data", type=_PATH, required=True, metavar="DIR", help="The benchmark's items.")
-@click.option("--out", type=_PATH, help="The run to write or to go on with. Default: ./BENCH-SYSTEM.run")
-@click.option("--name", default="", help="The system's name in tables. Default: that of --system.")
-@click.option("--clock", type=click.Choice(_CLOCKS), help="What time is. Default: the system's own.")
-@click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True,
-              help="How often each item is driven; the item is the cluster.")  # fmt: skip
-@click.option("--retries", type=click.IntRange(0, 100), default=2, show_default=True,
-              help="How often a talk that failed is held again.")  # fmt: skip
-@click.option("--sessions", type=click.IntRange(1, 4096), default=1, show_default=True,
-              help="Talks that go on at once on the wall clock.")  # fmt: skip
-@click.option("--priming", type=click.FloatRange(0, 10), default=0.0, show_default=True, metavar="SECONDS",
-              help="How long the listener's player holds the first audio against jitter.")  # fmt: skip
-@click.option("--every-clock/--playout-only", default=True,
-              help="Also measure under the other clocks, where they have the audio elsewhere.")  # fmt: skip
-@click.option("--price", type=click.FloatRange(0), metavar="AMOUNT", help="What a minute of talk costs.")
-@click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing.")
-@_options(_layout_options)
-@_options(_listening_options)
-@click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions (JSD needs it).")
-@click.option("--seed", default=0, show_default=True, help="Seed of effects and of every resampling.")
-@_engine
-@click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds, e.g. 'latency.p90 > 1'.")
-@click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML.")
-@click.option("--page/--no-page", default=True, help="Write report.html, which plays every item.")
-@click.option("--single-file", type=click.IntRange(min=0), metavar="N", help="Embed the sound of the first N items.")
-@_json
-def run(benchmark: str, **given: Any) -> int:
-    """Drive BENCH's items through a system, then hear, measure and report: all in one go.
+_driving_options = (
+    click.argument("benchmark", shell_complete=_benchmarks, metavar="BENCH[@VARIANT]"),
+    click.option("--system", "driven", required=True, shell_complete=_family("systems"), metavar="SPEC",
+                 help="What is driven: NAME or NAME:option=value,…"),
+    click.option("--data", type=_PATH, required=True, metavar="DIR", help="The benchmark's items."),
+    click.option("--out", type=_PATH, help="The run to write or to go on with. Default: ./BENCH-SYSTEM.run"),
+    click.option("--name", default="", help="The system's name in tables. Default: that of --system."),
+    click.option("--clock", type=click.Choice(_CLOCKS), help="What time is. Default: the system's own."),
+    click.option("--repeats", type=click.IntRange(1, 1000), default=1, show_default=True,
+                 help="How often each item is driven; the item is the cluster."),
+    click.option("--retries", type=click.IntRange(0, 100), default=2, show_default=True,
+                 help="How often a talk that failed is held again."),
+    click.option("--sessions", type=click.IntRange(1, 4096), default=1, show_default=True,
+                 help="Talks that go on at once on the wall clock."),
+    click.option("--priming", type=click.FloatRange(0, 10), default=0.0, show_default=True, metavar="SECONDS",
+                 help="How long the listener's player holds the first audio against jitter."),
+    click.option("--price", type=click.FloatRange(0), metavar="AMOUNT", help="What a minute of talk costs."),
+    click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing."),
+    *_layout_options,
+    *_listening_options,
+    click.option("--reference", type=_PATH, metavar="FILE",
+                 help="Backchannel reference distributions (JSD needs it)."),
+    click.option("--seed", default=0, show_default=True, help="Seed of effects and of every resampling."),
+    _engine,
+)  # fmt: skip
 
-    The same command goes on where it was stopped; what is recorded is never held again.
-    """
-    from fullduplex.conversations import Driving, converse
+
+def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path]:
+    """Return what is asked, how it is driven, and where it goes."""
+    from fullduplex.conversations import Driving
     from fullduplex.model.spans import seconds
-    from fullduplex.publish import publish
     from fullduplex.systems.build import named
 
-    gates = _gates(given["gates"])
     spec = named(given["driven"])
     driving = Driving(
         spec,
@@ -82,7 +76,53 @@ def run(benchmark: str, **given: Any) -> int:
         price=given["price"],
     )
     asked = _asked({**given, "benchmark": benchmark, "system": given["name"]})
-    out = given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
+    return asked, driving, given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
+
+
+@main.command()
+@_options(_driving_options)
+@_json
+def drive(benchmark: str, **given: Any) -> int:
+    """Drive BENCH's items through a system and keep the talks; `run` with the same options goes on from there."""
+    from fullduplex.conversations import hold_all
+
+    asked, driving, out = _asked_for(benchmark, given)
+    if given["dry_run"]:
+        return _tell_plan(asked, driving, out, given)
+    bar = _Bar()
+    try:
+        held = hold_all(given["data"], out, asked, driving, cache=_cache(), engine=given["engine"], progress=bar)
+    finally:
+        bar.close()
+    failed = {f"{task.entry.key} (repeat {task.repeat})": why for task, why in held.failed}
+    if given["as_json"]:
+        _shown_json({"run": str(out), "talks": len(held.tasks), "failed": failed})
+    else:
+        click.echo(f"{len(held.tasks)} talks: {out}; `fullduplex run` with the same options hears and measures them")
+    for key, why in list(failed.items())[:1]:
+        _say(f"{len(failed)} talks failed, kept as far as they went; the first, {key}: {why}")
+    return SOME_FAILED if failed else 0
+
+
+@main.command()
+@_options(_driving_options)
+@click.option("--every-clock/--playout-only", default=True,
+              help="Also measure under the other clocks, where they have the audio elsewhere.")  # fmt: skip
+@click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds, e.g. 'latency.p90 > 1'.")
+@click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML.")
+@click.option("--page/--no-page", default=True, help="Write report.html, which plays every item.")
+@click.option("--single-file", type=click.IntRange(min=0), metavar="N", help="Embed the sound of the first N items.")
+@_json
+def run(benchmark: str, **given: Any) -> int:
+    """Drive BENCH's items through a system, then hear, measure and report: all in one go.
+
+    The same command goes on where it was stopped; what is recorded is never held again.
+    """
+    from fullduplex.conversations import converse
+    from fullduplex.publish import publish
+
+    gates = _gates(given["gates"])
+    asked, driving, out = _asked_for(benchmark, given)
     if given["dry_run"]:
         return _tell_plan(asked, driving, out, given)
     bar = _Bar()
