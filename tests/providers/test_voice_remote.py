@@ -215,4 +215,72 @@ def test_a_word_of_one_moment_still_has_a_span() -> None:
     from fullduplex.providers.voices.elevenlabs import _words
 
     told = {"characters": ["a"], "character_start_times_seconds": [0.2], "character_end_times_seconds": [0.2]}
-    assert [word.span for word in _words(told)] == [Span(ms(200), ms(200) + 1)]
+    assert [word.span for word in _words(told, "a", ms(300))] == [Span(ms(200), ms(200) + 1)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"character_start_times_seconds": [-5.0, 0.1]},
+        {"character_start_times_seconds": [float("nan"), 0.1]},
+        {"character_end_times_seconds": [0.1, float("inf")]},
+        {"character_end_times_seconds": [0.1, 1e300]},
+        {"character_start_times_seconds": [0.5, 0.1]},
+        {"character_end_times_seconds": [0.1]},
+        {"characters": [1, 2]},
+    ],
+)
+def test_times_that_no_speech_has_are_refused(server: Server, change: dict[str, Any]) -> None:
+    server.answers = [(200, with_timestamps(aligned("Go") | change))]
+    with pytest.raises(PluginError, match="no speech with timestamps"):
+        ElevenLabs("abc", base_url=server.url).speak("Go")
+
+
+def test_times_of_another_text_are_not_taken_for_those_of_the_words(server: Server) -> None:
+    server.answers = [(200, with_timestamps(aligned("No")))]
+    spoken = ElevenLabs("abc", base_url=server.url).speak("Go")
+    assert spoken.words is None and spoken.words_from == ""
+
+
+def test_a_voice_id_of_digits_is_an_id(server: Server) -> None:
+    server.answers = [(200, with_timestamps(aligned("Go")))]
+    ElevenLabs(12, base_url=server.url).speak("Go")  # type: ignore[arg-type]
+    assert server.asked[0][0].startswith("/v1/text-to-speech/12/")
+
+
+@pytest.mark.parametrize("timeout", [0, -1, float("nan"), "abc", True, 1e9])
+def test_patience_that_cannot_be_kept_is_refused(timeout: Any) -> None:
+    with pytest.raises(InputError, match=r"timeout: found .*, expected a number from 0\.1 to 3600"):
+        OpenAI(timeout=timeout)
+    with pytest.raises(InputError, match=r"timeout: found .*, expected a number from 0\.1 to 3600"):
+        ElevenLabs("abc", timeout=timeout)
+
+
+def test_an_answer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Drips(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "1000000")
+            self.end_headers()
+            try:
+                while not over.wait(0.02):
+                    self.wfile.write(b"R")
+            except OSError:
+                pass
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    over = threading.Event()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Drips)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    monkeypatch.setattr(remote, "_SLOWEST", 1)
+    try:
+        with pytest.raises(PluginError, match="bytes and did not end in time"):
+            OpenAI(base_url=f"http://127.0.0.1:{server.server_port}", timeout=0.3).speak("Go")
+    finally:
+        over.set()
+        server.shutdown()
+        server.server_close()
+        thread.join()

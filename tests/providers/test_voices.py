@@ -6,8 +6,10 @@ import pytest
 
 from fullduplex.errors import InputError
 from fullduplex.model.spans import SECOND, Span, ms, seconds
+from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
-from fullduplex.providers.voices import AUDIBLE, LEVEL, PEAK, Spoken, as_spoken, levelled
+from fullduplex.providers.voices import AUDIBLE, LEVEL, PEAK, Spoken, as_spoken, check_latin, levelled
+from fullduplex.providers.voices.opened import open_voice
 
 RATE = 16_000
 TEXTS = (
@@ -169,3 +171,40 @@ def test_speech_begins_and_ends_with_an_audible_sample(hibari: Any, pico: Any) -
     for made in (hibari, pico):
         samples = np.abs(made().speak(TEXTS[0]).samples)
         assert min(samples[0], samples[-1]) > 10 ** (AUDIBLE / 20)
+
+
+@pytest.mark.parametrize("text", ["Привет, как дела", "今日はいい天気ですね", "see you at καφές", "مرحبا"])
+def test_words_in_letters_that_a_voice_skips_are_refused(hibari: Any, pico: Any, text: str) -> None:
+    for voice in (hibari, pico):
+        with pytest.raises(InputError, match="expected Latin letters"):
+            voice().speak(text)
+
+
+def test_latin_letters_with_marks_ligatures_and_signs_are_latin() -> None:
+    check_latin("Où est l'œuvre de Łukasz, ½ ªº № 5? naïve café\u0301 ˈhəlˈoʊ 😀")
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("hibari", {"speed": 0}),
+        ("hibari", {"speed": -1}),
+        ("hibari", {"speed": float("nan")}),
+        ("hibari", {"speed": "abc"}),
+        ("hibari", {"pitch": 1000}),
+        ("hibari", {"seed": -1}),
+        ("hibari", {"seed": "x"}),
+        ("pico", {"speed": 0}),
+        ("pico", {"speed": True}),
+        ("pico", {"pitch": -3}),
+        ("pico", {"pitch": "abc"}),
+    ],
+)
+def test_an_option_that_a_voice_cannot_keep_is_refused(name: str, options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{name}, {next(iter(options))}: found .*, expected"):
+        open_voice(Spec(name, options))
+
+
+def test_a_number_that_nobody_can_read_is_refused(hibari: Any) -> None:
+    with pytest.raises(InputError, match="expected words that can be read"):
+        hibari().speak("1" * 400)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -59,6 +60,28 @@ def check_speakable(text: str) -> None:
     """Raise :class:`InputError` where ``text`` has neither a letter nor a digit."""
     if not any(c.isalnum() for c in text):
         raise InputError("text", found=repr(printable(text, 60)), expected="words to speak")
+
+
+def check_latin(text: str) -> None:
+    """Raise :class:`InputError` where ``text`` has a letter that is not Latin: a voice for these would skip the word.
+
+    Marks on letters, and signs such as those of the phonetic alphabet, are letters' companions and no letters.
+    """
+    for c in unicodedata.normalize("NFKC", text):
+        if unicodedata.category(c) in ("Lu", "Ll", "Lt", "Lo") and not unicodedata.name(c, "").startswith("LATIN"):
+            raise InputError("text", found=repr(printable(text, 60)), expected="Latin letters, for this voice")
+
+
+def checked_factor(voice: str, option: str, value: object, at_least: float, at_most: float) -> None:
+    """Raise :class:`InputError` unless ``value`` is a number from ``at_least`` to ``at_most``, both allowed."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not at_least <= value <= at_most:
+        raise InputError(voice, option, found=value, expected=f"a number from {at_least:g} to {at_most:g}")
+
+
+def checked_seed(voice: str, value: object) -> None:
+    """Raise :class:`InputError` unless ``value`` is a whole number from 0 on."""
+    if type(value) is not int or value < 0:
+        raise InputError(voice, "seed", found=value, expected="a whole number, 0 or more")
 
 
 def levelled(samples: NDArray[np.float32], rate: int) -> NDArray[np.float32]:

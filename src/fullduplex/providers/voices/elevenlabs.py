@@ -10,19 +10,22 @@ import binascii
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 from urllib.parse import quote
 
 import numpy as np
 
 from fullduplex.errors import InputError, PluginError
-from fullduplex.model.spans import Span, seconds
+from fullduplex.model.spans import Span, in_seconds, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
-from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
-from fullduplex.providers.voices.remote import asked, checked_url
+from fullduplex.providers.voices import Spoken, as_spoken, check_speakable, checked_factor, checked_seed
+from fullduplex.providers.voices.remote import PATIENCE, asked, checked_url
 
 _RATE = 24_000
+#: The last character may end this much after the audio, in seconds.
+_SLACK = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,8 @@ class ElevenLabs:
         if not self.voice:
             raise InputError("elevenlabs", "voice", expected="the id of a voice")
         checked_url("elevenlabs", self.base_url)
+        checked_factor("elevenlabs", "timeout", self.timeout, *PATIENCE)
+        checked_seed("elevenlabs", self.seed)
 
     @property
     def spec(self) -> Spec:
@@ -56,25 +61,34 @@ class ElevenLabs:
         """Return ``text`` as speech with its words where the service aligns its characters."""
         check_speakable(text)
         server = checked_url("elevenlabs", self.base_url)
-        url = f"{server}/v1/text-to-speech/{quote(self.voice, safe='')}/with-timestamps?output_format=pcm_{_RATE}"
+        url = f"{server}/v1/text-to-speech/{quote(str(self.voice), safe='')}/with-timestamps?output_format=pcm_{_RATE}"
         body = {"text": text, "model_id": self.model, "seed": self.seed}
         content = asked("elevenlabs", url, body, {"xi-api-key": self.key}, key=self.key, timeout=self.timeout)
         try:
             told = json.loads(content)
             sound = base64.b64decode(told["audio_base64"], validate=True)
             samples = np.frombuffer(sound[: len(sound) // 2 * 2], "<i2").astype(np.float32) / np.float32(32768)
-            words = list(_words(told.get("alignment")))
-        except (ValueError, KeyError, TypeError, binascii.Error) as error:
+            words = list(_words(told.get("alignment"), text, seconds(len(samples) / _RATE)))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, binascii.Error) as error:
             raise PluginError("the voice elevenlabs sent what is no speech with timestamps") from error
         return as_spoken(text, samples, _RATE, words or None, "synthesiser" if words else "")
 
 
-def _words(alignment: Any) -> Iterator[Word]:
-    """Yield the words of a text whose characters have times; a word without a length is left to its neighbours."""
+def _words(alignment: Any, said: str, duration: int) -> Iterator[Word]:
+    """Yield the words of a text whose characters have times; a word without a length is left to its neighbours.
+
+    None where the characters spell another text than ``said``. Raises ValueError where the times are no times of
+    characters one after another in ``duration`` microseconds of speech.
+    """
     if alignment is None:
         return
     characters = alignment["characters"]
     starts, ends = alignment["character_start_times_seconds"], alignment["character_end_times_seconds"]
+    if "".join(characters).split() != said.split():
+        return
+    ordered = [time for pair in zip(starts, ends, strict=True) for time in pair]
+    if not all(a <= b for a, b in pairwise([0.0, *ordered, in_seconds(duration) + _SLACK])):
+        raise ValueError("times out of order")
     word, begin, end = "", 0, 0
     for character, start, stop in zip([*characters, " "], [*starts, 0.0], [*ends, 0.0], strict=True):
         if not character.isspace():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from fullduplex.errors import InputError, printable
 from fullduplex.providers.voices.durations import Token
 
 
@@ -18,7 +19,12 @@ def english_sentences(text: str, split: Callable[[str], list[str]], g2p: Any) ->
     for sentence in split(text):
         tokens = list[Token]()
         opened = True
-        for token in g2p.phonemize_tokens(g2p.tokenize(normalize(sentence))):
+        try:
+            read = g2p.phonemize_tokens(g2p.tokenize(normalize(sentence)))
+        except (IndexError, ValueError, OverflowError) as error:
+            # Its reader of numbers knows no word for those of dozens of digits.
+            raise InputError("text", found=repr(printable(sentence, 60)), expected="words that can be read") from error
+        for token in read:
             phonemes = token.phonemes or ""
             if opened or not tokens:
                 tokens.append((token.text, phonemes))

@@ -17,7 +17,7 @@ from fullduplex.errors import PluginError
 from fullduplex.model.spans import Span
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
-from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
+from fullduplex.providers.voices import Spoken, as_spoken, check_latin, check_speakable, checked_factor, checked_seed
 from fullduplex.providers.voices.durations import FRAME, Token, one_more_output, phonemes_of, placed_words
 from fullduplex.providers.voices.english import english_sentences
 
@@ -31,12 +31,17 @@ class Hibari:
     ``speed`` 1 is the voice's own. ``pitch`` below 1 is a lower and larger speaker: the audio is played that much
     slower. It is asked to speak faster to make up for it, but its durations are too coarse to make up
     for all: at 0.84 a sentence takes a seventh longer. ``seed`` draws the noise in its consonants.
-    Raises :class:`PluginError` where the package is not installed.
+    Raises :class:`InputError` on a factor outside 0.5 to 2, :class:`PluginError` where the package is not installed.
     """
 
     speed: float = 1.0
     pitch: float = 1.0
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        checked_factor("hibari", "speed", self.speed, 0.5, 2)
+        checked_factor("hibari", "pitch", self.pitch, 0.5, 2)
+        checked_seed("hibari", self.seed)
 
     @property
     def language(self) -> str:
@@ -52,6 +57,7 @@ class Hibari:
     def speak(self, text: str) -> Spoken:
         """Return ``text`` as speech with its words; raises :class:`InputError` where nothing in it can be spoken."""
         check_speakable(text)
+        check_latin(text)
         engine = _engine()
         noise = np.random.default_rng(self.seed)
         parts, words, at = [np.zeros(0, np.float32)], list[Word](), 0

@@ -15,7 +15,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
 from fullduplex.once import once_per_process
 from fullduplex.providers import models, weights
-from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
+from fullduplex.providers.voices import Spoken, as_spoken, check_latin, check_speakable
 from fullduplex.providers.voices.durations import FRAME, MARKS, Token, one_more_output, phonemes_of, placed_words
 from fullduplex.providers.voices.english import english_sentences
 
@@ -72,6 +72,7 @@ class Kokoro:
     def speak(self, text: str) -> Spoken:
         """Return ``text`` as speech with its words; raises :class:`InputError` where nothing in it can be spoken."""
         check_speakable(text)
+        check_latin(text)
         session, alphabet = _session(self._weights()), _alphabet()
         styles = _styles(self._weights() / f"{self.voice}.bin")
         parts, words, at = [np.zeros(0, np.float32)], list[Word](), 0

@@ -12,8 +12,8 @@ from pathlib import Path
 from fullduplex.data import audio
 from fullduplex.errors import InputError, PluginError
 from fullduplex.model.spec import Spec
-from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
-from fullduplex.providers.voices.remote import asked, checked_url
+from fullduplex.providers.voices import Spoken, as_spoken, check_speakable, checked_factor
+from fullduplex.providers.voices.remote import PATIENCE, asked, checked_url
 
 #: The endpoint takes no longer text, in characters.
 LONGEST_TEXT = 4096
@@ -38,8 +38,8 @@ class OpenAI:
 
     def __post_init__(self) -> None:
         checked_url("openai", self.base_url)
-        if isinstance(self.speed, bool) or not isinstance(self.speed, int | float) or not 0.25 <= self.speed <= 4:
-            raise InputError("openai", "speed", found=self.speed, expected="a factor from 0.25 to 4")
+        checked_factor("openai", "speed", self.speed, 0.25, 4)
+        checked_factor("openai", "timeout", self.timeout, *PATIENCE)
 
     @property
     def spec(self) -> Spec:

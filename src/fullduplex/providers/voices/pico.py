@@ -13,7 +13,7 @@ import numpy as np
 
 from fullduplex.errors import InputError, PluginError, printable
 from fullduplex.model.spec import Spec
-from fullduplex.providers.voices import Spoken, as_spoken, check_speakable
+from fullduplex.providers.voices import Spoken, as_spoken, check_latin, check_speakable, checked_factor
 
 LANGUAGES = ("en-US", "en-GB", "de-DE", "es-ES", "fr-FR", "it-IT")
 _RATE = 16_000
@@ -29,7 +29,7 @@ class Pico:
     """The voice of py-nanotts for ``language``, 16 kHz.
 
     ``speed`` (0.2-5) and ``pitch`` (0.5-2) are factors of the voice's own. Raises
-    :class:`InputError` on another language, :class:`PluginError` where the package is not installed.
+    :class:`InputError` on another language or factor, :class:`PluginError` where the package is not installed.
     """
 
     language: str = "en-US"
@@ -39,6 +39,8 @@ class Pico:
     def __post_init__(self) -> None:
         if self.language not in LANGUAGES:
             raise InputError("pico", "language", found=self.language, expected=f"one of {', '.join(LANGUAGES)}")
+        checked_factor("pico", "speed", self.speed, 0.2, 5)
+        checked_factor("pico", "pitch", self.pitch, 0.5, 2)
 
     @property
     def spec(self) -> Spec:
@@ -50,6 +52,7 @@ class Pico:
     def speak(self, text: str) -> Spoken:
         """Return ``text`` as speech without word times; raises :class:`InputError` where nothing can be spoken."""
         check_speakable(text)
+        check_latin(text)
         _package()
         # The engine reads marks such as <speed level="..."> as commands.
         plain = text.replace("<", " ").replace(">", " ").replace("\0", " ")

@@ -10,12 +10,17 @@ from fullduplex.errors import InputError, PluginError, printable
 
 #: No answer is longer, in bytes: an hour of speech at 16 bits and 24 kHz, twice.
 LONGEST = 350 << 20
+#: How many seconds a server may be silent: at least, at most.
+PATIENCE = (0.1, 3600.0)
 _TRIES = 3
+#: Nor may it take so many times its patience for one text: a byte now and then is no silence, and never ends.
+_SLOWEST = 10
 
 
 def checked_url(voice: str, url: str) -> str:
     """Return a server's address without its last slash; raises :class:`InputError` on what is more than an address."""
-    if not url.startswith(("http://", "https://")) or "@" in url or "?" in url or "#" in url:
+    url = str(url)
+    if not url.startswith(("http://", "https://")) or any(c in url for c in "@?# ") or not url.isprintable():
         raise InputError(
             voice, "base_url", found=url, expected="http://HOST:PORT/… or https://…, with no name or key in it"
         )
@@ -35,7 +40,8 @@ def asked(
     """Return what the server at ``url`` answers to a POST of ``body`` as JSON.
 
     A server that is busy (429), fails (5xx) or cannot be reached is asked again, after ``wait`` and then twice
-    ``wait`` seconds. Raises :class:`PluginError` in one sentence without ``key``, which it may have repeated.
+    ``wait`` seconds; one whose answer takes ten times ``timeout`` is not. Raises :class:`PluginError` in one
+    sentence without ``key``, which it may have repeated.
     """
     try:
         import httpx
@@ -49,7 +55,7 @@ def asked(
                 time.sleep(wait * attempt)
             try:
                 with client.stream("POST", url, json=dict(body), headers=dict(headers)) as answer:
-                    content = _read(answer, who)
+                    content = _read(answer, who, time.monotonic() + _SLOWEST * timeout)
                     status = answer.status_code
             except httpx.TimeoutException:
                 why = f"was silent for {timeout:g} s"
@@ -65,13 +71,15 @@ def asked(
     raise PluginError(f"the voice {who} at {printable(url.partition('?')[0], 120)} {why}")
 
 
-def _read(answer: Any, who: str) -> bytes:
+def _read(answer: Any, who: str, until: float) -> bytes:
     parts, size = list[bytes](), 0
     for part in answer.iter_bytes():
         parts.append(part)
         size += len(part)
         if size > LONGEST:
             raise PluginError(f"the voice {who} sent more than {LONGEST >> 20} MB for one text")
+        if time.monotonic() > until:
+            raise PluginError(f"the voice {who} sent {size:,} bytes and did not end in time")
     return b"".join(parts)
 
 
