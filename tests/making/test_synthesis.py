@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from fullduplex.data import audio
 from fullduplex.data.discover import open_dataset
 from fullduplex.data.fdb_folder import load_trial
 from fullduplex.errors import InputError, PluginError
-from fullduplex.making import make_item
+from fullduplex.making import make_item, synthesis
 from fullduplex.making.script_file import shipped
 from fullduplex.making.speaking import cut_between
 from fullduplex.making.synthesis import Synthesised, synthesise
@@ -204,7 +205,8 @@ class Ears:
 
 
 def test_words_of_a_recogniser_are_marked_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(make_item, "_recogniser", lambda spec, cache: Ears())
+    for module in (make_item, synthesis):
+        monkeypatch.setattr(module, "recogniser_of", lambda spec, cache: Ears())
     dialogues = [{"text": "Is it late?", "voice": "pico"}, {"text": "It is late, is it?", "voice": "pico"}]
     found = synthesise(write(tmp_path, dialogues), tmp_path / "out", [HIBARI], recogniser=Spec("ears"))
     assert [item.words for item in found.items] == ["recogniser ears"] * 2
@@ -253,6 +255,7 @@ def test_what_cannot_be_matched_is_refused_before_anything_is_written(tmp_path: 
         ({"languages": ()}, "each language once"),
         ({"rate": 100}, "8000 to 192000"),
         ({"limit": 0}, "1 or more"),
+        ({"seed": -1}, "0 or more"),
         ({"voices": [FRENCH]}, "speaks 'en'"),
     ],
 )
@@ -334,3 +337,37 @@ def test_kokoro_makes_an_item_with_a_pause_at_a_word(tmp_path: Path) -> None:
     about = read(item.folder / "script.json")
     assert about["voice"]["name"] == "kokoro" and item.words == "synthesiser"
     assert all(phrase["cut_at_a_word"] for phrase in about["phrases"])
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "silent", "noise of one bit"])
+def test_a_clip_that_holds_no_voice_is_refused_and_nothing_waits(tmp_path: Path, kind: str) -> None:
+    clip = tmp_path / "clip.wav"
+    if kind == "pipe":
+        os.mkfifo(clip)
+    elif kind == "folder":
+        clip.mkdir()
+    else:
+        bit = 0 if kind == "silent" else 1 / 32768
+        audio.write(clip, np.tile(np.float32([bit, 0]), 4_000), 8_000)
+    found = synthesise(write(tmp_path, [{"text": [{"clip": "clip.wav"}]}]), tmp_path / "out", [HIBARI])
+    ((_, why),) = found.failed
+    assert "clip.wav: found no" in why and "expected a" in why
+
+
+def test_an_interruption_comes_to_the_sample_after_resampling(tmp_path: Path) -> None:
+    dialogues = [{"context": "Is it late?", "interrupt": "Never mind."}]
+    found = synthesise(write(tmp_path, dialogues), tmp_path / "out", [HIBARI])
+    samples, rate = audio.read(found.items[0].folder / "input.wav")
+    start, end = read(found.items[0].folder / "interrupt.json")[0]["timestamp"]
+    # The room's noise may lift a neighbour of the last audible sample above the line, or push it below.
+    loud = np.flatnonzero(np.abs(samples) > 10 ** (AUDIBLE / 20))
+    before, after = loud[loud < start * rate - 5], loud[loud >= start * rate - 5]
+    assert abs(int(after[0]) - int(before[-1]) - 1 - 7 * rate) <= 3
+    assert abs(int(loud[-1]) + 1 - end * rate) <= 3
+
+
+def test_a_recogniser_that_cannot_be_opened_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    script = write(tmp_path, [{"text": "Is it late?"}])
+    with pytest.raises(PluginError, match="has no option 'nosuch'"):
+        synthesise(script, tmp_path / "out", [HIBARI], recogniser=Spec("whisper", {"nosuch": 1}))
+    assert not (tmp_path / "out").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from fullduplex.model.spec import Spec, digest
 from fullduplex.once import once_per_process
 from fullduplex.providers.voices import LEVEL, PEAK, Voice
 from fullduplex.providers.voices.opened import open_voice, voice_for
+from fullduplex.providers.weights import default_cache
 
 #: Between a context and its interruption, as in Full-Duplex-Bench's synthetic set.
 GAP = seconds(7)
@@ -34,7 +34,7 @@ AFTER = {
 #: Before the first word; official interruptions begin with the context.
 LEAD = ms(500)
 #: Part of every item's digest: raised when the same script would be made into other bytes.
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +111,9 @@ def voice_of(spec: Spec, cache: Path | None, keys: tuple[tuple[str, str], ...]) 
 
 
 @once_per_process
-def _recogniser(spec: Spec, cache: Path | None) -> Any:
-    make = plugins.find("recognisers", spec.name)
-    weights = {"cache": cache} if "cache" in inspect.signature(make).parameters else {}
-    return make(**spec.options, **weights)
+def recogniser_of(spec: Spec, cache: Path | None) -> Any:
+    """Return the recogniser that ``spec`` names, opened once in each process."""
+    return plugins.make("recognisers", spec.name, spec.options, cache or default_cache({}))
 
 
 def folder_of(task: ItemTask, dialogue: Dialogue) -> Path:
@@ -141,7 +140,7 @@ def _digest(task: ItemTask, dialogue: Dialogue) -> str:
             clips[phrase.clip] = content_of(task.clips / phrase.clip)
         else:
             voices.append(voice_of(_voice_spec(task, dialogue, phrase), task.cache, task.keys).spec.to_json())
-    listens = task.recogniser and _recogniser(task.recogniser, task.cache).spec.to_json()
+    listens = task.recogniser and recogniser_of(task.recogniser, task.cache).spec.to_json()
     made_with = [_VERSION, task.seed, task.gap, task.after, task.rate, LEVEL, PEAK, listens]
     return digest([made_with, dialogue.to_json(), voices, clips])
 
@@ -149,6 +148,9 @@ def _digest(task: ItemTask, dialogue: Dialogue) -> str:
 def content_of(path: Path) -> str:
     """Return the SHA-256 of a file that a script names; raises :class:`InputError` where it cannot be read."""
     try:
+        # A pipe or a device may never end.
+        if path.exists() and not path.is_file():
+            raise InputError(path, found="no file", expected="a recording to use as a turn")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError) as error:
@@ -162,7 +164,7 @@ def _say(task: ItemTask, dialogue: Dialogue) -> list[list[Said]]:
         task.clips,
         task.rate,
         dialogue.language,
-        _recogniser(task.recogniser, task.cache) if task.recogniser else None,
+        recogniser_of(task.recogniser, task.cache) if task.recogniser else None,
         task.seed,
     )
     return [speaker.say(turn) for turn in dialogue.turns]

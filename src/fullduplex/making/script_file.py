@@ -37,8 +37,8 @@ STYLES = ("", "whispered", "shouted")
 #: Where a dialogue goes that does not say: by its shape.
 INTERRUPTIONS, PAUSES, TURNS = "synthetic_user_interruption", "synthetic_pause_handling", "synthetic_turn_taking"
 TASKS = ("pause_handling", "smooth_turn_taking", "backchannel", "user_interruption")
-#: No pause, gap or silence is longer, in seconds.
-LONGEST = 600.0
+#: No pause, gap or silence is longer, and no pause is shorter, in seconds.
+LONGEST, SHORTEST = 600.0, 0.001
 _PAUSE = re.compile(r"\[\s*pause\b([^\]]*)\]", re.IGNORECASE)
 _KNOWN = frozenset(
     [
@@ -253,8 +253,8 @@ def _pause(told: str, path: Path, where: str) -> int:
         length = float(told.strip().removesuffix("s"))
     except ValueError:
         length = -1.0
-    if not 0 < length <= LONGEST:
-        raise InputError(path, where, found=f"[pause{told}]", expected="[pause SECONDS], as in [pause 0.8]")
+    if not SHORTEST <= length <= LONGEST:
+        raise InputError(path, where, found=f"[pause{told}]", expected=f"[pause SECONDS], {SHORTEST} to {LONGEST:.0f}")
     return seconds(length)
 
 

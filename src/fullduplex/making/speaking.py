@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from fullduplex.data import audio
+from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Recogniser
 from fullduplex.making.joining import at_rate
 from fullduplex.making.processed import shouted, whispered
@@ -25,6 +26,8 @@ from fullduplex.providers.voices import Spoken, Voice, as_spoken, audible
 
 #: A cut fades over this long on both its sides, and is looked for this far from where two words meet.
 _FADE, _AROUND = ms(5), ms(10)
+#: A clip that is nowhere louder than this, in dB of full scale, holds no voice.
+SOFTEST = -70.0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,6 +69,12 @@ class Speaker:
 
     def _recorded(self, phrase: Phrase) -> Said:
         samples, rate = audio.read(self.clips / phrase.clip)
+        loudest = float(np.abs(samples).max())
+        if loudest <= 10 ** (SOFTEST / 20):
+            # Made as loud as a voice, it would be its own noise.
+            raise InputError(
+                self.clips / phrase.clip, found=f"nothing above {SOFTEST:g} dB of full scale", expected="a voice"
+            )
         return self._finished(phrase, as_spoken(phrase.clip, samples, rate), None, cut=False)
 
     def _spoken(self, phrases: Sequence[Phrase]) -> Iterator[Said]:
@@ -82,7 +91,8 @@ class Speaker:
             samples, rate = spoken.samples, spoken.rate
             other = whispered(samples, rate, self.seed) if phrase.style == "whispered" else shouted(samples, rate)
             spoken = audible(Spoken(other, rate, spoken.words, spoken.words_from))
-        spoken = at_rate(spoken, self.rate)
+        # Resampling moves the first and the last audible sample.
+        spoken = audible(at_rate(spoken, self.rate))
         if spoken.words is None and self.recogniser is not None:
             name = self.recogniser.spec.name
             words = self._recognised(phrase, spoken, self.recogniser)

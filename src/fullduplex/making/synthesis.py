@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from fullduplex.data.files import write_json
 from fullduplex.errors import FullDuplexError, InputError
 from fullduplex.making.item_folder import clear_halves
-from fullduplex.making.make_item import GAP, ItemTask, Made, content_of, folder_of, make_item, voice_of
+from fullduplex.making.make_item import GAP, ItemTask, Made, content_of, folder_of, make_item, recogniser_of, voice_of
 from fullduplex.making.script import Entry
 from fullduplex.making.script_file import read_script
 from fullduplex.model.spans import in_seconds
@@ -132,12 +132,20 @@ def item_tasks(
     cache: Path | None = None,
     keys: Mapping[str, str] | None = None,
 ) -> Iterator[ItemTask]:
-    """Yield a task for each entry; raises :class:`InputError` where no voice speaks a language, or no match can be."""
+    """Yield a task for each entry; raises :class:`InputError` where no voice speaks a language, or no match can be.
+
+    Raises :class:`PluginError` where a voice of the pool or the recogniser cannot be opened.
+    """
     if not 8_000 <= rate <= 192_000:
         raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
     if len(set(languages)) != len(languages) or not languages:
         raise InputError("--language", found=", ".join(languages) or "none", expected="each language once")
     shared = tuple(sorted((keys or {}).items()))
+    if seed < 0:
+        raise InputError("--seed", found=seed, expected="0 or more")
+    if recogniser is not None:
+        # What cannot be opened is refused now, and once.
+        recogniser_of(recogniser, cache)
     pools = {language: _pool(language, voices, seed, cache, shared) for language in languages}
     for entry in entries:
         if len(languages) > 1:
