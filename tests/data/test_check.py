@@ -172,3 +172,17 @@ def test_official_examples_with_their_channels_swapped_are_noticed(shared: Path,
                 (folder / other).write_bytes(path.read_bytes())
     noticed = {f.entry for f in check(open_dataset(tmp_path)).found if f.kind == "channels seem swapped"}
     assert {"smooth_turn_taking/1", "user_interruption/1"} <= noticed
+
+
+def test_a_folder_in_which_nobody_has_answered_yet_lacks_nothing(item: MakeItem, tmp_path: Path) -> None:
+    for name in ("pauses/1", "pauses/2"):
+        item(name, input=noise(1), pause=[{"text": "[PAUSE]", "timestamp": [1, 2]}])
+    findings = check(open_dataset(tmp_path))
+    assert not [found for found in findings.found if found.level == "error"]
+    assert "no answers" in kinds(findings, "note") and "output.wav is missing" not in kinds(findings)
+
+
+def test_one_item_without_an_answer_among_others_is_an_error(item: MakeItem, tmp_path: Path) -> None:
+    item("pauses/1", input=noise(1), output=noise(2))
+    item("pauses/2", input=noise(1))
+    assert "no answer" in kinds(check(open_dataset(tmp_path)), "error")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -28,6 +28,8 @@ _COMPARED_AT = 8_000
 _SHORTER_BY = ms(100)
 _PAST_BY = ms(100)
 _OFFSET = 0.01
+#: Where every item lacks these, it is a folder of items that wait for a system, and lacks nothing.
+_ANSWERS = frozenset({"output.wav", "output.json"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,13 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset()) -> Findi
     counts: Counter[tuple[str, str]] = Counter()
     rates: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
     ready: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
+    to_run = bool(dataset.entries) and all(set(missing_of(entry)) >= _ANSWERS for entry in dataset.entries)
+    if to_run:
+        text = "no item has an answer: they can be run, and cannot be scored"
+        found.append(Finding("note", "", "", text, "no answers"))
     for entry in dataset.entries:
         trial = load_trial(entry)
-        found += _about_files(entry, trial)
+        found += _about_files(entry, trial, [name for name in missing_of(entry) if not to_run or name not in _ANSWERS])
         found += _about_sound(entry, trial, rates)
         counts[entry.task, entry.dataset] += 1
         ready[entry.task, entry.dataset].append(lacks(entry, trial, reference))
@@ -120,11 +126,10 @@ def _label(entry: Entry) -> str:
     return f"{entry.system}/{entry.key}" if entry.system else entry.key
 
 
-def _about_files(entry: Entry, trial: Trial) -> Iterator[Finding]:
+def _about_files(entry: Entry, trial: Trial, missing: Sequence[str]) -> Iterator[Finding]:
     key = _label(entry)
     if trial.failed:
         yield Finding("error", key, "", trial.failed, "cannot be read")
-    missing = missing_of(entry)
     if "output.wav" in missing and "output.json" in missing:
         yield Finding("error", key, "output.wav", "neither output.wav nor output.json is there", "no answer")
     for name in missing:
