@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -133,6 +134,16 @@ def _seconds(ctx: click.Context, param: click.Parameter, value: float) -> float:
     if not abs(value) <= 86_400:  # also refuses what is not a number
         raise click.BadParameter("expected seconds, at most a day")
     return value
+
+
+class _Range(click.FloatRange):
+    """A number of a range; click's own lets through what is not a number."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{found} is not a finite number.", param, ctx)
+        return found
 
 
 def _benchmarks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
@@ -367,7 +378,7 @@ def listen(folder: Path, **given: Any) -> int:
 @click.option("--reference", type=_PATH, metavar="FILE", help="Backchannel reference distributions.")
 @click.option("--clock", type=click.Choice(["playout", "arrival", "source"]),
               help="Place a driven run's audio by this clock, and hear and measure it so.")  # fmt: skip
-@click.option("--priming", type=click.FloatRange(0, 10), default=0.0, metavar="SECONDS",
+@click.option("--priming", type=_Range(0, 10), default=0.0, metavar="SECONDS",
               help="With --clock playout: how long a player holds the first audio against jitter.")  # fmt: skip
 @click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds.")
 @_json

@@ -19,6 +19,7 @@ from fullduplex.cli import (
     _engine,
     _family,
     _json,
+    _Range,
     _say,
     _shown_json,
     main,
@@ -45,9 +46,9 @@ def _specs(option: str, texts: tuple[str, ...]) -> tuple[Any, ...]:
               help="A voice of the pool; may be repeated. Default: ten of Kokoro's, drawn by the seed.")  # fmt: skip
 @click.option("--language", "languages", multiple=True, default=("en",), show_default=True,
               help="The lines to speak; several for matched items with equal times.")  # fmt: skip
-@click.option("--gap", type=click.FloatRange(0, 600), default=7.0, show_default=True, metavar="SECONDS",
+@click.option("--gap", type=_Range(0, 600), default=7.0, show_default=True, metavar="SECONDS",
               help="From the end of the context to the interruption.")  # fmt: skip
-@click.option("--after", type=click.FloatRange(0, 600), metavar="SECONDS",
+@click.option("--after", type=_Range(0, 600), metavar="SECONDS",
               help="Silence after the last words. Default: that of the official set.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N of each dataset.")
 @click.option("--write", type=click.IntRange(1, 10_000), metavar="N",
@@ -56,7 +57,7 @@ def _specs(option: str, texts: tuple[str, ...]) -> tuple[Any, ...]:
               shell_complete=_family("language_models"), help="What --write writes with.")  # fmt: skip
 @click.option("--recogniser", metavar="SPEC", shell_complete=_family("recognisers"),
               help="What places the words of a voice that does not tell their times; marked so.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, help="Draws voices, rooms and topics.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Draws voices, rooms and topics.")
 @_engine
 @_json
 def synth(script: Path | None, out: Path, **given: Any) -> int:
@@ -181,7 +182,7 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
               help="Also measure this recogniser's word times; may be repeated.")  # fmt: skip
 @click.option("--clips", type=_PATH, metavar="DIR", help="Recordings of real speech, planted too.")
 @click.option("--quick", is_flag=True, help="Fewer talks; the page says so.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @_engine
 @_json
 def selftest(out: Path, **given: Any) -> int:
