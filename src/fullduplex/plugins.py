@@ -15,7 +15,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from fullduplex.errors import PluginError
+from fullduplex.errors import PluginError, printable
 
 FAMILIES = (
     "detectors",
@@ -103,10 +103,30 @@ def make(family: str, name: str, options: Mapping[str, Any], cache: Path) -> Any
     if unknown:
         there = ", ".join(option for option in known if option != "cache") or "none"
         raise PluginError(f"{_one(family)} {name!r} has no option {unknown[0]!r}; it has: {there}")
+    for option, value in options.items():
+        expected = _unlike(known[option].annotation, value)
+        if expected:
+            found = printable(repr(value), 80)
+            raise PluginError(f"{_one(family)} {name!r}, {option}: found {found}, expected {expected}")
     try:
         return maker(**options, **({"cache": cache} if "cache" in known else {}))
     except (TypeError, ValueError) as error:
         raise PluginError(f"{_one(family)} {name!r}: {error}") from error
+
+
+_NUMBER, _COUNT = "a number", "a whole number"
+
+
+def _unlike(annotation: Any, value: Any) -> str:
+    """Return what an option of this annotation has to be, where ``value`` is something else; else nothing."""
+    kinds = set(str(getattr(annotation, "__name__", annotation)).split(" | "))
+    if not kinds <= {"float", "int", "bool", "None"} or (value is None and "None" in kinds):
+        return ""
+    if "bool" in kinds:
+        return "" if isinstance(value, bool) else "true or false"
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < 1e15:
+        return _NUMBER if "float" in kinds else _COUNT
+    return "" if "float" in kinds or isinstance(value, int) else _COUNT
 
 
 def _one(family: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,9 @@ from fullduplex.systems.function import Function
 
 RATE = 16_000
 CODE = """
+import os
+import time
+
 import numpy as np
 
 def echo(samples, rate):
@@ -33,6 +38,16 @@ def silent(samples, rate):
 def quits(samples, rate):
     raise SystemExit(3)
 
+def hangs(samples, rate):
+    time.sleep(600)
+
+def forks(samples, rate):
+    os.fork()
+    return samples
+
+async def waits(samples, rate):
+    return samples
+
 def words(samples, rate):
     return "hello"
 
@@ -41,6 +56,10 @@ def whole_numbers(samples, rate):
 
 def broken(samples, rate):
     return samples * np.nan
+
+class Hangs:
+    def step(self, frame):
+        time.sleep(600)
 
 class Loud:
     def __init__(self, prompt=""):
@@ -153,3 +172,28 @@ def test_the_spec_tells_one_file_from_another(call: Any, tmp_path: Path) -> None
 def test_an_importable_function_is_named_by_its_module() -> None:
     with pytest.raises(BrokenTalk, match="json:dumps raised TypeError"):
         talk(Function("json:dumps"))
+
+
+@pytest.mark.parametrize("name", ["hangs", "Hangs"])
+@pytest.mark.parametrize("clock", ["step-honest", "wall"])
+def test_what_never_comes_back_ends_its_talk_alone(call: Any, name: str, clock: Clock) -> None:
+    system = Function(call(name), timeout=0.3)
+    if clock in system.traits.clocks:
+        with pytest.raises(BrokenTalk, match="did not come back within 0.3 s"):
+            talk(system, clock=clock)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_that_a_function_forked_does_not_hold_the_talk_too(call: Any, tmp_path: Path) -> None:
+    system = Function(call("forks"), rate_out=RATE)
+    with (tmp_path / "held").open("a") as file:
+        talk(system)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+    time.sleep(0.3)
+    assert (tmp_path / "held").read_text() == f"{os.getpid()}\n"
+
+
+def test_an_async_function_is_told_to_be_none(call: Any) -> None:
+    with pytest.raises(BrokenTalk, match="waits is async"):
+        talk(Function(call("waits")))

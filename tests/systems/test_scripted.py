@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,8 +10,10 @@ from fullduplex.driving.cues import at
 from fullduplex.driving.drive import Talk, Turn, drive
 from fullduplex.driving.heard import words_heard
 from fullduplex.driving.playout import Chunk, Flush
-from fullduplex.errors import InputError
+from fullduplex.errors import FullDuplexError, InputError
 from fullduplex.model.spans import SECOND, ms, seconds
+from fullduplex.model.spec import Spec
+from fullduplex.systems.build import build
 from fullduplex.systems.scripted import Answer, Say, Script, Scripted, Sound
 
 RATE = 16_000
@@ -137,3 +141,18 @@ def test_the_spec_tells_one_script_from_another() -> None:
 def test_chunks_of_no_length_are_refused() -> None:
     with pytest.raises(InputError, match="chunk"):
         Scripted(chunk=0)
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("delay=nan", "delay: found 'nan', expected a number"),
+        ("delay=Infinity", "delay: found inf, expected a number"),
+        ("delay=-1", "delay: found -1, expected seconds, not below 0"),
+        ("yields=soon", "yields: found 'soon', expected a number"),
+        ("burst=maybe", "burst: found 'maybe', expected true or false"),
+    ],
+)
+def test_an_option_of_another_kind_is_refused_in_a_sentence(option: str, sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(FullDuplexError, match=re.escape(sentence)):
+        build(Spec.parse(f"scripted:{option}"), tmp_path)

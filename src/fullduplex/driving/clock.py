@@ -17,7 +17,10 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, wait
 from functools import partial
+from queue import SimpleQueue
+from threading import Thread
 from time import perf_counter
 from typing import Any, Literal, NoReturn, TypeVar, get_args
 
@@ -83,8 +86,13 @@ class _Jump(selectors.DefaultSelector):
 
 def run_virtual(talk: Coroutine[Any, Any, T]) -> T:
     """Return what ``talk`` returns, run on a fresh :class:`VirtualLoop`."""
-    with asyncio.Runner(loop_factory=VirtualLoop) as runner:
-        return runner.run(talk)
+    return _run(VirtualLoop, talk)
+
+
+def _run(loop: Callable[[], VirtualLoop], talk: Coroutine[Any, Any, T]) -> T:
+    with asyncio.Runner(loop_factory=loop) as runner:
+        # Not runner.run: it turns an interrupt into a cancellation, which has to wait for whatever computes.
+        return runner.get_loop().run_until_complete(talk)
 
 
 def run_on(clock: Clock, talk: Coroutine[Any, Any, T]) -> T:
@@ -93,9 +101,7 @@ def run_on(clock: Clock, talk: Coroutine[Any, Any, T]) -> T:
         return asyncio.run(talk)
     if clock == "virtual":
         return run_virtual(talk)
-    loop = partial(VirtualLoop, "measured" if clock == "step-honest" else "declared")
-    with asyncio.Runner(loop_factory=loop) as runner:
-        return runner.run(talk)
+    return _run(partial(VirtualLoop, "measured" if clock == "step-honest" else "declared"), talk)
 
 
 def clock_of(loop: asyncio.AbstractEventLoop) -> Clock:
@@ -106,23 +112,79 @@ def clock_of(loop: asyncio.AbstractEventLoop) -> Clock:
     return kept[loop.work]
 
 
-async def took(work: Callable[[], T], declared: int) -> tuple[T, int]:
+class Aside:
+    """A thread of its own for work that may never come back; then nobody waits for it, not even at the end.
+
+    Work is done one after another, and has ``within`` microseconds each time; after that :meth:`do` and
+    :meth:`wait` raise :class:`ConversationError`, which says ``whose`` work it is.
+    """
+
+    def __init__(self, whose: str, within: int) -> None:
+        self._whose, self._within = whose, within
+        self._asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        Thread(target=_serve, args=(self._asked,), name="fullduplex-aside", daemon=True).start()
+
+    async def do(self, work: Callable[[], T]) -> T:
+        """Return what ``work`` returns while the loop goes on."""
+        begun = asyncio.wrap_future(self._begin(work))
+        try:
+            done, _ = await asyncio.wait({begun}, timeout=self._within / SECOND)
+            if not done:
+                raise self._late()
+            return begun.result()
+        finally:
+            # Else the thread would tell a loop that may be closed by then.
+            begun.cancel()
+
+    def wait(self, work: Callable[[], T]) -> T:
+        """Return what ``work`` returns; the loop waits for it."""
+        begun = self._begin(work)
+        if not wait({begun}, timeout=self._within / SECOND).done:
+            raise self._late()
+        return begun.result()
+
+    def close(self) -> None:
+        """Let the thread end once it is idle."""
+        self._asked.put(None)
+
+    def _begin(self, work: Callable[[], T]) -> Future[T]:
+        begun: Future[T] = Future()
+        self._asked.put((begun, work))
+        return begun
+
+    def _late(self) -> ConversationError:
+        return ConversationError(f"{self._whose} did not come back within {self._within / SECOND:g} s")
+
+
+def _serve(asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
+    while (job := asked.get()) is not None:
+        begun, work = job
+        if not begun.set_running_or_notify_cancel():
+            continue
+        try:
+            begun.set_result(work())
+        except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
+            begun.set_exception(error)
+
+
+async def took(work: Callable[[], T], declared: int, aside: Aside | None = None) -> tuple[T, int]:
     """Return what ``work`` returns and how long it took on the talk's clock, in microseconds.
 
     On the wall clock it runs in a thread while the talk goes on. On a step clock it runs at once
     and its result is there only after it would have been: after the time that it really took
     (honest), or after ``declared`` (algorithmic). Raises :class:`ConversationError` on
-    the plain virtual clock, where nobody knows how long work takes.
+    the plain virtual clock, where nobody knows how long work takes. ``aside`` is where work is done that
+    may never come back.
     """
     loop = asyncio.get_running_loop()
     if not isinstance(loop, VirtualLoop):
         began = perf_counter()
-        result = await asyncio.to_thread(work)
+        result = await (asyncio.to_thread(work) if aside is None else aside.do(work))
         return result, round((perf_counter() - began) * SECOND)
     if loop.work == "refused":
         raise ConversationError("this system computes; drive it on the wall clock or on a step clock")
     began = perf_counter()
-    result = work()
+    result = work() if aside is None else aside.wait(work)
     spent = round((perf_counter() - began) * SECOND) if loop.work == "measured" else declared
     await asyncio.sleep(spent / SECOND)
     return result, spent

@@ -204,13 +204,20 @@ def due_from_json(value: Any, path: Path, where: str) -> Due:
         raise InputError(path, where, found=brief(value), expected=f'an object whose "when" is {_CHOICES}')
     make, times, texts = _CONDITIONS[value["when"]]
     given: dict[str, Any] = {
-        key: seconds(time(member(value, key, path, where), path, f"{where}, {key}")) for key in times
+        key: seconds(_length(member(value, key, path, where), path, f"{where}, {key}")) for key in times
     }
     given |= {key: text(member(value, key, path, where), path, f"{where}, {key}") for key in texts}
     unknown = set(value) - {"when", *times, *texts}
     if unknown:
         raise InputError(path, where, found=f"{min(unknown)!r}", expected=", ".join((*times, *texts)))
     found: Due = make(**given)
+    return found
+
+
+def _length(value: Any, path: Path, where: str) -> float:
+    found = time(value, path, where)
+    if found < 0:
+        raise InputError(path, where, found=brief(value), expected="a time in seconds, not below 0")
     return found
 
 

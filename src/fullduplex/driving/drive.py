@@ -34,6 +34,9 @@ TAKES_WITHIN = seconds(10)
 FLOOD = seconds(600)
 #: More events than this that are no audio are a flood too.
 FLOOD_NOTES = 100_000
+#: And more events of any kind than this, and so many more for each second of the talk: ten minutes of audio that
+#: come at once in pieces of 10 ms are 60,000.
+FLOOD_EVENTS, FLOOD_RATE = 100_000, 2_000
 #: Samples are multiples of one over this.
 _GRID = np.float32(1 << 23)
 #: An offline system may compute for so long after the last frame.
@@ -124,6 +127,7 @@ class _Talking:
         self.player = Player(self.traits.rate_out, priming)
         self.ear = Ear(rate=self.traits.rate_out, pending=self.pending, sound=self.sound)
         self.words = WordsAsTheySound(self.ear, self.traits.rate_out)
+        self.came = 0
         self.received: list[Chunk | Flush] = []
         self.notes: list[Said | UserVad | Note | Closed] = []
         self.taken: list[tuple[Turn, Span]] = []
@@ -210,6 +214,12 @@ class _Talking:
             self.keep(replace(event, arrived=at))
             if isinstance(event, Closed):
                 return
+            self.came += 1
+            if self.came > FLOOD_EVENTS + FLOOD_RATE * self.now() // SECOND:
+                raise _Ended(f"sent more than {self.came - 1} events", "flooded")
+            if self.came % 256 == 0:
+                # A system that always has something more to say would leave no time to the user.
+                await asyncio.sleep(0)
 
     def keep(self, event: Happening) -> None:
         if isinstance(event, Chunk | Flush):
@@ -239,7 +249,8 @@ class _Talking:
                 self.slipped += lateness
             self.capture(i * self.frame, min(deadline, self.length))
             self.sending = self.clock()
-            await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND])
+            # A copy: a system that works in place would change what the record says was sent.
+            await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND].copy())
             id, played = self.player.latest(sample_at(min(deadline, self.length), out))
             await link.heard(Position(min(deadline, self.length), id, played * SECOND // out))
             self.sending = None

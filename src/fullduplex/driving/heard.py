@@ -85,6 +85,8 @@ def words_heard(
 
 
 def _heard(text: str, start: int, end: int, parts: Iterable[Placed], rate: int, length: int) -> Word | None:
+    # Some systems say of a short word that it begins and ends at one moment.
+    end = max(end, start + 1)
     sounded: list[Span] = []
     for part in parts:
         source = part.chunk.source or 0

@@ -7,7 +7,8 @@ samples of all chunks end to end. Together they are what came, whatever playout 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from fullduplex.data.files import brief, member, parse_json, read_text_file, rep
 from fullduplex.driving.drive import Talk
 from fullduplex.driving.link import Closed, Said, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Samples
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 from fullduplex.model.spans import in_seconds, seconds
 
 LOG, AUDIO, ABOUT = "received.jsonl", "received.flac", "talk.json"
@@ -40,7 +41,7 @@ def about(talk: Talk) -> dict[str, Any]:
         "hang_up": None if talk.hang_up is None else talk.hang_up.to_json(),
         "cap": in_seconds(talk.cap),
         "handshake": in_seconds(talk.handshake),
-        "ready": dict(talk.ready.settings),
+        "ready": plain(talk.ready.settings),
         "prompt": talk.prompt,
         "priming": in_seconds(talk.priming),
         "rates": {"user": talk.user_rate, "system": talk.rate},
@@ -78,7 +79,7 @@ def write_received(folder: Path, talk: Talk) -> None:
         elif isinstance(event, Closed):
             line["reason"] = event.reason
         else:
-            line |= {"note": event.kind, "data": dict(event.data)}
+            line |= {"note": event.kind, "data": plain(event.data)}
         lines.append(line)
     sounding = [event.samples for event in talk.received if isinstance(event, Chunk) and len(event.samples)]
     if sounding:
@@ -86,7 +87,29 @@ def write_received(folder: Path, talk: Talk) -> None:
     else:
         (folder / AUDIO).unlink(missing_ok=True)
     with replacing(folder / LOG) as file:
-        file.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+        file.write_bytes(b"".join(map(_line, lines)))
+
+
+def _line(told: Mapping[str, Any]) -> bytes:
+    try:
+        return json.dumps(told, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair: legal in JSON, but only as an escape
+        return json.dumps(told, allow_nan=False).encode() + b"\n"
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` as JSON can hold it: what is no JSON, or no finite number, as a text."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and math.isfinite(value):
+        return value
+    return printable(repr(value))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

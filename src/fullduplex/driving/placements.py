@@ -37,7 +37,8 @@ def parts_by(clock: Placement, received: Sequence[Chunk | Flush], rate: int, *, 
     if clock == "arrival":
         return playout(chunks, rate, 0).placed
     known = [(chunk, sample_at(chunk.source, rate)) for chunk in chunks if chunk.source is not None]
-    ends = [start for _, start in known[1:]] + [None]
+    ends: list[int | None] = [start for _, start in known[1:]]
+    ends += [None] * bool(known)
     return tuple(
         # What comes next is written over the rest of it.
         Placed(chunk, start, len(chunk.samples) if end is None else max(0, min(len(chunk.samples), end - start)))

@@ -69,9 +69,14 @@ class Command:
 
     def __post_init__(self) -> None:
         check_placement("command", self.placement)
-        if not (self.timeout > 0 and self.declared >= 0 and self.declared_second >= 0):
+        if not (0 < self.timeout <= 86_400 and self.declared >= 0 and self.declared_second >= 0):
             found = f"{self.timeout}, {self.declared}, {self.declared_second}"
-            raise InputError("command", "timeout and declared", found=found, expected="seconds, above 0 and from 0")
+            raise InputError(
+                "command",
+                "timeout and declared",
+                found=found,
+                expected="seconds, above 0 up to a day, and from 0",
+            )
         if min(self.rate_in, self.rate_out) <= 0:
             raise InputError("command", "rate_in", found=self.rate_in, expected="samples a second")
         places = {place for part in self._parts() for place in _PLACE.findall(part)}

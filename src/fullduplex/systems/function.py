@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import importlib.util
 import inspect
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fullduplex.driving.clock import took
+from fullduplex.driving.clock import Aside, took
 from fullduplex.driving.link import Happening, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Samples
 from fullduplex.errors import ConversationError, InputError, PluginError, printable
@@ -42,7 +43,8 @@ class Function:
     ``rate_out``, or ``(samples, rate)``; ``placement`` is that of :class:`~fullduplex.systems.command.Command`.
 
     Samples are one voice, float32, full scale 1. ``declared`` is how many seconds a step, or the function, takes
-    on the ``step-algorithmic`` clock. What it raises ends the talk in a :class:`ConversationError` that names it.
+    on the ``step-algorithmic`` clock, and ``timeout`` how many it may take on any. What it raises ends the talk in
+    a :class:`ConversationError` that names it, and so does one that never comes back.
     Raises :class:`PluginError` where there is no such function or class.
     """
 
@@ -52,6 +54,7 @@ class Function:
     rate_in: int = 16_000
     rate_out: int = 24_000
     declared: float = 0.0
+    timeout: float = 600.0
 
     def __post_init__(self) -> None:
         check_placement("python", self.placement)
@@ -59,6 +62,8 @@ class Function:
             raise InputError(
                 "python", "frame", found=self.frame, expected="seconds between 0.001 and 60, and rates above 0"
             )
+        if not 0 < self.timeout <= 86_400:
+            raise InputError("python", "timeout", found=self.timeout, expected="seconds above 0, at most a day")
         _named(self.call)
 
     @property
@@ -74,7 +79,7 @@ class Function:
         options |= {"frame": self.frame} if self.steps else {"placement": self.placement}
         where = self.call.rpartition(":")[0]
         revision = sha256(Path(where))[:12] if where.endswith(".py") else _version(where)
-        return Spec("python", {**options, "declared": self.declared}, revision)
+        return Spec("python", {**options, "declared": self.declared, "timeout": self.timeout}, revision)
 
     @property
     def traits(self) -> Traits:
@@ -96,18 +101,25 @@ class Function:
         """Open a talk; a class is made here."""
         called = _named(self.call)
         whose, declared = printable(self.call, 80), seconds(self.declared)
-        if not self.steps:
-            yield OfflineLink(
-                Ready({**self.spec.to_json(), "fed": "whole"}),
-                self.traits,
-                self._answer,
-                lambda _: declared,
-                self.placement,
-            )
-            return
-        options = {"prompt": prompt} if "prompt" in inspect.signature(called).parameters else {}
-        made = _calling(whose, partial(called, **options))
-        yield Steps(Ready({**self.spec.to_json(), "fed": "streamed"}), self, partial(_calling, whose, made.step))
+        # What never comes back ends its talk, not the run.
+        aside = Aside(whose, seconds(self.timeout))
+        try:
+            if not self.steps:
+                yield OfflineLink(
+                    Ready({**self.spec.to_json(), "fed": "whole"}),
+                    self.traits,
+                    self._answer,
+                    lambda _: declared,
+                    self.placement,
+                    aside,
+                )
+                return
+            options = {"prompt": prompt} if "prompt" in inspect.signature(called).parameters else {}
+            made = aside.wait(partial(_calling, whose, partial(called, **options)))
+            ready = Ready({**self.spec.to_json(), "fed": "streamed"})
+            yield Steps(ready, self, partial(_calling, whose, made.step), aside)
+        finally:
+            aside.close()
 
     def _answer(self, heard: Samples) -> Answer:
         whose = printable(self.call, 80)
@@ -122,8 +134,10 @@ class Function:
 class Steps:
     """A talk with something that takes a frame and gives a frame."""
 
-    def __init__(self, ready: Ready, system: Function, step: Callable[[Samples], Any]) -> None:
-        self.ready, self._system, self._step = ready, system, step
+    def __init__(self, ready: Ready, system: Function, step: Callable[[Samples], Any], aside: Aside) -> None:
+        self.ready, self._system, self._step, self._aside = ready, system, step, aside
+        self._idle = asyncio.Event()
+        self._idle.set()
         self._frames: asyncio.Queue[Samples] = asyncio.Queue()
 
     async def send(self, frame: Samples) -> None:
@@ -134,15 +148,21 @@ class Steps:
         """Take no note."""
 
     async def finish(self) -> None:
-        """Take no note."""
+        """Wait for the step that is being done: one that never ends is no silence."""
+        await self._idle.wait()
 
     async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what each step gives, when it is done; ``source`` is the end of the frame that it heard."""
+        """Yield what each step gives, when it is done; ``source`` is the end of the frame that it heard.
+
+        Raises :class:`ConversationError` for a step that does not come back within ``timeout``.
+        """
         system, number = self._system, 0
         while True:
             frame = await self._frames.get()
             number += 1
-            found, _ = await took(partial(self._step, frame), seconds(system.declared))
+            self._idle.clear()
+            found, _ = await took(partial(self._step, frame), seconds(system.declared), self._aside)
+            self._idle.set()
             if found is not None:
                 samples = as_samples(found, system.rate_out, system.rate_out, printable(system.call, 80))
                 if len(samples):
@@ -151,11 +171,23 @@ class Steps:
 
 def _calling(whose: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Return what ``function`` returns; what it raises becomes a sentence."""
+    process = os.getpid()
     try:
-        return function(*arguments)
+        found = function(*arguments)
+        if inspect.isawaitable(found):
+            if inspect.iscoroutine(found):
+                found.close()
+            raise ConversationError(f"{whose} is async; give one that returns its samples")
+        return found
+    except ConversationError:
+        raise
     except (Exception, SystemExit) as error:
         text = printable(str(error), 200)
         raise ConversationError(f"{whose} raised {type(error).__name__}{': ' + text if text else ''}") from error
+    finally:
+        if os.getpid() != process:
+            # A child that it forked and that came back here would hold the talk a second time.
+            os._exit(0)
 
 
 @once_per_process

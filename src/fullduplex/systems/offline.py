@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from fullduplex.driving.clock import took
+from fullduplex.driving.clock import Aside, took
 from fullduplex.driving.cues import AUDIBLE
 from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, Timing, Traits
 from fullduplex.driving.playout import Chunk, Samples
@@ -72,8 +72,9 @@ class OfflineLink:
         work: Callable[[Samples], Answer],
         declared: Callable[[int], int],
         placement: Placement,
+        aside: Aside | None = None,
     ) -> None:
-        self._placement = placement
+        self._placement, self._aside = placement, aside
         self.ready, self._traits, self._work, self._declared = ready, traits, work, declared
         self._frames: list[Samples] = []
         self._over, self._answered = asyncio.Event(), asyncio.Event()
@@ -95,7 +96,7 @@ class OfflineLink:
         try:
             await self._over.wait()
             heard = np.concatenate([np.zeros(0, np.float32), *self._frames])
-            answer, spent = await took(lambda: self._work(heard), self._declared(len(heard)))
+            answer, spent = await took(lambda: self._work(heard), self._declared(len(heard)), self._aside)
             at = spent + end_of_sound(heard, self._traits.rate_in) if self._placement == "speech" else 0
             facts = {"took": in_seconds(spent), "fed": "whole", "placement": self._placement}
             facts |= {"at": in_seconds(at)} if self._placement == "speech" else {}

@@ -46,6 +46,9 @@ def scripted(
     ``yields``: how long after the user's onset it stops, None to talk through. ``burst`` and ``chunk``
     (seconds) as in :class:`Scripted`. Raises :class:`InputError` where the file cannot be read as a script.
     """
+    for option, length in (("delay", delay), ("yields", yields)):
+        if length is not None and not 0 <= length <= 1e6:
+            raise InputError(name, option, found=length, expected="seconds, not below 0")
     if not 0 < chunk <= 10:
         raise InputError(name, "chunk", found=chunk, expected="seconds above 0, at most 10")
     if file:
