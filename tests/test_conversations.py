@@ -299,11 +299,11 @@ def test_an_interrupted_run_goes_on_and_loses_nothing(items: Path, script: Path,
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     first = tmp_path / "run" / "trials" / "candor_turn_taking" / "1" / "talk.json"
     deadline = time.monotonic() + 60
-    while not first.is_file() and time.monotonic() < deadline:
+    while not first.is_file() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
     os.kill(process.pid, signal.SIGINT)
     _, said = process.communicate(timeout=30)
-    assert process.returncode == 130 and "goes on from there" in said
+    assert process.returncode == 130 and "goes on from there" in said, said
     kept = (first.parent / "received.jsonl").read_bytes()
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
