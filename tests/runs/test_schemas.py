@@ -84,6 +84,9 @@ def test_a_stored_run_of_every_earlier_schema_opens_whole(run: Path, tmp_path: P
         ("words", lambda v: v["tracks"]["input"]["words"].append(["a", None, 1.0, None])),
         ("words", lambda v: v["tracks"]["input"]["words"].append(["a", 0.0, 1.0, 1.5])),
         ("words", lambda v: v["tracks"].update(user=v["tracks"]["input"])),
+        ("talk", lambda v: v.update(ended_by="tired")),
+        ("talk", lambda v: v["turns"].append({"due": None})),
+        ("talk", lambda v: v.update(attempts=[])),
         ("speech", lambda v: v["hearings"]["silero"]["tracks"]["input"]["segments"].append([1.0])),
     ],
 )
@@ -101,7 +104,7 @@ def test_a_field_that_a_later_version_adds_is_accepted() -> None:
 
 
 def test_a_file_without_a_schema_is_refused() -> None:
-    with pytest.raises(InputError, match="run, estimates, item, words, speech"):
+    with pytest.raises(InputError, match="run, estimates, item, words, speech, talk"):
         schema("../run")
 
 
