@@ -15,13 +15,16 @@ from fullduplex import benchmarks
 from fullduplex.clocks import differing, under
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice, open_dataset
+from fullduplex.data.files import read_json
 from fullduplex.driving.clock import CLOCKS
+from fullduplex.driving.cues import at
+from fullduplex.driving.link import System
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import InputError, RunError
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.reporting.report import rows_of, write_files
-from fullduplex.runs.drive import DriveTask, Held, driven, hold, hold_together
+from fullduplex.runs.drive import DONE, DriveTask, Held, changed, driven, hold, hold_together
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
 from fullduplex.stages import Asked, Plan, Progress, Scored, about, engine_for, heard_and_measured, settled
@@ -73,9 +76,12 @@ class Estimate:
 
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
     """Return what :func:`converse` would do, doing nothing; raises what it would raise before its first talk."""
-    _, entries = _opened(path, asked)
+    chosen, entries = _opened(path, asked)
     clock = _clock(driving, entries, cache)
+    _apart(path, out)
+    Run.fits(out, _told(chosen, path, entries, asked, driving, clock))
     tasks = list(_tasks(out, entries, asked, driving, cache))
+    _same(tasks)
     held = sum(1 for task in tasks if _is_there(out, task))
     lengths = sum(_at_most(entry) for entry in entries) * driving.repeats
     left = lengths * (len(tasks) - held) / max(1, len(tasks))
@@ -108,18 +114,19 @@ def converse(
     keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
     fell = {keys[id(task)]: why for task, why in talks.failed}
     repeats = [task.repeat for task in tasks]
-    scored = heard_and_measured(
-        run, named, talks.plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
-    )
-    elsewhere = differing(run)
-    for clock, n in elsewhere.items():
-        if every_clock:
-            write_clock(under(run, clock, cache=cache, engine=engine, progress=progress))
-        else:
-            way = f"`fullduplex measure {run.path} --clock {clock}` shows the numbers there"
-            scored = replace(
-                scored, remarks=(*scored.remarks, f"the {clock} clock has the audio elsewhere in {n} talks; {way}")
-            )
+    with run.alone():
+        scored = heard_and_measured(
+            run, named, talks.plan, heard, cache=cache, engine=engine, progress=progress, repeats=repeats, failed=fell
+        )
+        elsewhere = differing(run)
+        for clock, n in elsewhere.items():
+            if every_clock:
+                write_clock(under(run, clock, cache=cache, engine=engine, progress=progress))
+            else:
+                way = f"`fullduplex measure {run.path} --clock {clock}` shows the numbers there"
+                scored = replace(
+                    scored, remarks=(*scored.remarks, f"the {clock} clock has the audio elsewhere in {n} talks; {way}")
+                )
     return scored
 
 
@@ -154,11 +161,28 @@ def hold_all(
     reported = asked.recogniser == REPORTED
     heard = replace(asked, recogniser="none" if reported else asked.recogniser)
     plan = settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
-    name = asked.system or driving.system.name
-    told = about(chosen, path, entries, replace(heard, recogniser=asked.recogniser), name)
-    run = Run.begin(out, told | {"driven": driving.to_json() | {"clock": clock}})
     tasks = list(_tasks(out, entries, asked, driving, cache))
-    return TalksHeld(run, tuple(tasks), tuple(_drive(tasks, clock, driving, engine, progress)), plan)
+    told = _told(chosen, path, entries, asked, driving, clock)
+    Run.fits(out, told)
+    _same(tasks)
+    run = Run.begin(out, told)
+    with run.alone():
+        return TalksHeld(run, tuple(tasks), tuple(_drive(tasks, clock, driving, engine, progress)), plan)
+
+
+def _told(
+    chosen: Sequence[Any], path: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, clock: str
+) -> dict[str, Any]:
+    told = about(chosen, path, entries, asked, asked.system or driving.system.name)
+    return told | {"driven": driving.to_json() | {"clock": clock}}
+
+
+def _same(tasks: Sequence[DriveTask]) -> None:
+    """Raise :class:`RunError` where a talk that is recorded would be another one today."""
+    for task in tasks:
+        why = changed(task)
+        if why:
+            raise RunError(why)
 
 
 def write_clock(scored: Scored) -> list[dict[str, list[dict[str, Any]]]]:
@@ -185,13 +209,27 @@ def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:
     """Return the clock of the talks; raises where the system cannot keep the one that is asked for."""
     if driving.clock and driving.clock not in CLOCKS:
         raise InputError("--clock", found=driving.clock, expected=" or ".join(CLOCKS))
-    system = build(driving.system, cache, {"id": entries[0].id, "set": entries[0].set})
+    system = _any_of(driving.system, entries, cache)
     allowed = system.traits.clocks
     if driving.clock and driving.clock not in allowed:
         raise InputError("--clock", found=driving.clock, expected=f"{' or '.join(allowed)} for {driving.system.name}")
     if driving.sessions > 1 and system.traits.exclusive:
         raise InputError("--sessions", found=driving.sessions, expected=f"1: {driving.system.name} holds one at a time")
     return driving.clock or allowed[0]
+
+
+def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path) -> System:
+    """Return the system as the first item that has one needs it; an item without one fails alone."""
+    for n, entry in enumerate(entries, 1):
+        try:
+            system = build(spec, cache, {"id": entry.id, "set": entry.set})
+            _ = system.traits
+        except InputError:
+            if n == len(entries) or "{" not in str(spec):
+                raise
+        else:
+            return system
+    raise AssertionError("a run has items")
 
 
 def _tasks(out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path) -> Iterator[DriveTask]:
@@ -260,11 +298,19 @@ def _named(entry: Entry, repeat: int, driving: Driving) -> Entry:
 
 def _at_most(entry: Entry) -> float:
     asked = stimulus(entry)
-    return in_seconds(asked.cap) if asked.cap is not None else in_seconds(audio.probe(asked.cues[0].audio).duration)
+    if asked.cap is not None:
+        return in_seconds(asked.cap)
+    until = 0
+    for cue in asked.cues:
+        until = max(until, cue.due.time if isinstance(cue.due, at) else 0) + audio.probe(cue.audio).duration
+    return in_seconds(until)
 
 
 def _is_there(out: Path, task: DriveTask) -> bool:
-    return (Run(out, {}).folder(task.entry.set, task.entry.id, task.repeat) / "talk.json").is_file()
+    try:
+        return not read_json(Run(out, {}).folder(task.entry.set, task.entry.id, task.repeat) / DONE)["failed"]
+    except (InputError, KeyError, TypeError):
+        return False
 
 
 def _apart(path: Path, out: Path) -> None:

@@ -179,7 +179,7 @@ def test_an_importable_function_is_named_by_its_module() -> None:
 def test_what_never_comes_back_ends_its_talk_alone(call: Any, name: str, clock: Clock) -> None:
     system = Function(call(name), timeout=0.3)
     if clock in system.traits.clocks:
-        with pytest.raises(BrokenTalk, match="did not come back within 0.3 s"):
+        with pytest.raises(BrokenTalk, match=r"did not come back within 0\.3 s"):
             talk(system, clock=clock)
 
 
@@ -195,5 +195,5 @@ def test_a_child_that_a_function_forked_does_not_hold_the_talk_too(call: Any, tm
 
 
 def test_an_async_function_is_told_to_be_none(call: Any) -> None:
-    with pytest.raises(BrokenTalk, match="waits is async"):
+    with pytest.raises(BrokenTalk, match="is async"):
         talk(Function(call("waits")))

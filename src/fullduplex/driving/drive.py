@@ -88,7 +88,9 @@ async def drive(
             limit.reschedule(loop.time() + TAKES_WITHIN / SECOND)
     except (ConversationError, asyncio.CancelledError):
         raise
-    except TimeoutError:
+    except TimeoutError as error:
+        if talk is None and not limit.expired():
+            raise BrokenTalk(f"{system.spec.name}: the talk could not begin: {_reason(error)}") from error
         if talk is None:
             raise BrokenTalk(f"{system.spec.name}: was not ready within {READY_WITHIN // SECOND} s") from None
     except Exception as error:

@@ -31,7 +31,7 @@ from fullduplex.driving.observe import (
 )
 from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
 from fullduplex.driving.talk import BrokenTalk, Talk
-from fullduplex.errors import ConversationError, FullDuplexError, InputError
+from fullduplex.errors import ConversationError, FullDuplexError, InputError, RunError, printable
 from fullduplex.model.items import Event
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec, digest
@@ -50,6 +50,10 @@ DONE = keep.ABOUT
 LATENESS, REPORTED, REPORTED_OUTPUT = "lateness.json", "reported.json", "reported_output.json"
 #: The folder of what earlier attempts left.
 ATTEMPTS = "attempts"
+#: All that an attempt leaves, the record first.
+_KEPT = (
+    DONE, "input.wav", "sent.flac", "output.wav", keep.LOG, keep.AUDIO, LATENESS, REPORTED, REPORTED_OUTPUT,
+)  # fmt: skip
 #: Talks that are held together begin so far apart, since a handshake keeps the others' frames waiting.
 _APART = ms(5)
 
@@ -113,8 +117,8 @@ def hold_together(tasks: Sequence[DriveTask]) -> list[Held | str]:
         await asyncio.sleep(n * (_APART + job.task.frame / len(tasks)) / SECOND)
         try:
             return job.there() or await job.hold()
-        except FullDuplexError as error:
-            return str(error)
+        except Exception as error:  # noqa: BLE001 - it is this talk's, and the others go on
+            return _sentence(error)
 
     if len(tasks) == 1:
         return asyncio.run(all_of_them())
@@ -136,8 +140,12 @@ def _ready(task: DriveTask) -> _Job | str:
         if job.there() is None:
             job.first = job.part(1)
         return job
-    except FullDuplexError as error:
-        return str(error)
+    except Exception as error:  # noqa: BLE001 - it is this talk's, and the others go on
+        return _sentence(error)
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) if isinstance(error, FullDuplexError) else printable(f"{type(error).__name__}: {error}")
 
 
 def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -> Entry:
@@ -168,10 +176,13 @@ def _events(folder: Path) -> tuple[Event, ...]:
 
 
 def _events_in(told: Mapping[str, Any]) -> tuple[Event, ...]:
+    last = seconds(told.get("duration", 0.0))
     return tuple(
-        Event(turn["event"], Span(*map(seconds, turn["timestamp"])), turn["text"])
+        # What the end of the talk cut off was not said.
+        Event(turn["event"], Span(start, max(start + 1, min(end, last))), turn["text"])
         for turn in told.get("turns", ())
         if turn.get("event") and turn["timestamp"]
+        for start, end in [map(seconds, turn["timestamp"])]
     )
 
 
@@ -182,31 +193,63 @@ class _Job:
         self.task, self.system, self.asked, self.clock = task, system, asked, clock
         self.first: Part | None = None
         self.folder = Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat)
-        self.digest = digest(
-            {
-                "system": system.spec.to_json(),
-                "clock": clock,
-                "repeat": task.repeat,
-                "seed": task.seed,
-                "frame": in_seconds(task.frame),
-                "priming": in_seconds(task.priming),
-                "stimulus": _content(asked),
-            }
-        )
+        parts = {
+            "system": system.spec.to_json(),
+            "clock": clock,
+            "repeat": task.repeat,
+            "seed": task.seed,
+            "frame": in_seconds(task.frame),
+            "priming": in_seconds(task.priming),
+            "stimulus": _content(asked),
+        }
+        self.digest, self.parts = digest(parts), {name: digest(part) for name, part in parts.items()}
 
     def there(self) -> Held | None:
-        """Return the talk that an earlier run held for this very task, if it was whole."""
+        """Return the talk that an earlier run held for this very task, if it was whole.
+
+        Raises :class:`RunError` for one that was held with something else: what is recorded is not overwritten.
+        """
+        told = self.told()
+        if told is None or told.get("failed"):
+            return None
+        if told["digest"] != self.digest:
+            parts = told.get("made_of") or {}
+            other = [name for name, part in self.parts.items() if parts.get(name) != part]
+            raise RunError(
+                f"{self.folder}: holds a talk with another {' and another '.join(other)}; "
+                "give another --out, or delete that folder to hold it again"
+            )
+        return Held(str(self.folder), len(told["attempts"]), kept=True, late=told["pacing"]["late"])
+
+    def told(self, folder: Path | None = None) -> dict[str, Any] | None:
+        """Return what the folder, else the item's, says of the talk that it holds; None where it holds none."""
         try:
-            told = read_json(self.folder / DONE)
+            told = read_json((folder or self.folder) / DONE)
         except InputError:
             return None
-        if told.get("digest") != self.digest or told.get("failed"):
-            return None
-        return Held(str(self.folder), len(told["attempts"]), kept=True, late=told["pacing"]["late"])
+        known = {"digest", "attempts", "failed"} <= set(told) if isinstance(told, dict) else False
+        return told if known else None
+
+    def before(self) -> list[dict[str, Any]]:
+        """Return the attempts of an earlier call that all failed, having put the last of them beside the others."""
+        last = self.told()
+        if last is not None and last["digest"] == self.digest:
+            place = self.folder / ATTEMPTS / str(len(last["attempts"]))
+            place.mkdir(parents=True, exist_ok=True)
+            # The record last: as long as it is there, this is done again.
+            for name in reversed(_KEPT):
+                if (self.folder / name).is_file():
+                    (self.folder / name).replace(place / name)
+        kept = [self.told(place) for place in (self.folder / ATTEMPTS).glob("*")]
+        known = [told["attempts"] for told in kept if told is not None and told["digest"] == self.digest]
+        if not known:
+            shutil.rmtree(self.folder / ATTEMPTS, ignore_errors=True)
+        return max(known, key=len, default=[])
 
     async def hold(self) -> Held:
         self.folder.mkdir(parents=True, exist_ok=True)
-        attempts: list[dict[str, Any]] = []
+        attempts = self.before()
+        retries = len(attempts) + self.task.retries
         while True:
             number = len(attempts) + 1
             failed, talk, told = "", None, {"attempt": number}  # type: str, Talk | None, dict[str, Any]
@@ -214,7 +257,7 @@ class _Job:
             try:
                 talk, its = await self.talk(number)
                 decided = {"decided": its.told(), "effects": its.put}
-                faults = await self.aside(partial(its.check, talk)) if self.asked.hang_up is not None else ()
+                faults = await self.aside(partial(its.check, talk)) if self.asked.hang_up or self.asked.check else ()
                 if faults:
                     told["discarded"] = [fault.to_json() for fault in faults]
             except BrokenTalk as error:
@@ -224,13 +267,13 @@ class _Job:
             if failed:
                 told["failed"] = failed
             attempts.append(told)
-            last = len(told) == 1 or number > self.task.retries
+            last = len(told) == 1 or number > retries
             place = self.folder if last else self.folder / ATTEMPTS / str(number)
             await self.aside(partial(self.keep, place, talk, list(attempts), failed, decided))
             if last:
                 return Held(str(self.folder), number, failed, late=bool(talk and talk.pacing.late))
             # A server that has just failed is not asked again at once.
-            await asyncio.sleep(min(10.0, 0.5 * 2 ** (number - 1)) if failed else 0)
+            await asyncio.sleep(min(10.0, 0.5 * 2 ** min(number - 1, 9)) if failed else 0)
 
     def part(self, attempt: int) -> Part:
         task = self.task
@@ -269,7 +312,9 @@ class _Job:
     def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str, decided: Any) -> None:
         """Write what is known of an attempt; ``talk.json`` last."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / DONE).unlink(missing_ok=True)
+        # Nothing of another attempt may be taken for this one's; the record goes first.
+        for name in _KEPT:
+            (folder / name).unlink(missing_ok=True)
         told: dict[str, Any] = {"schema": SCHEMA}
         if talk is not None:
             told = keep.about(talk)
@@ -298,6 +343,7 @@ class _Job:
             "attempts": list(attempts),
             "failed": failed,
             "digest": self.digest,
+            "made_of": self.parts,
         }
         write_json(folder / DONE, told)
 
@@ -310,8 +356,6 @@ class _Job:
         words = words_heard(talk.placed, talk.notes, talk.rate, length=talk.duration)
         tells = any(isinstance(note, Said) and note.who == "system" and note.words for note in talk.notes)
         if not tells and talk.system.any():
-            for name in (REPORTED, REPORTED_OUTPUT):
-                (folder / name).unlink(missing_ok=True)
             return
         rows = [[word.text, in_seconds(word.span.start), in_seconds(word.span.end), None] for word in words]
         tracks = {"output": {"from": f"reported by {self.system.spec.name}", "words": rows}}
@@ -326,6 +370,21 @@ class _Job:
             Token(w.text, in_seconds(w.span.start), in_seconds(w.span.end)) for w in words if w.span.start >= after
         )
         write_json(folder / REPORTED_OUTPUT, transcript(tokens))
+
+
+def changed(task: DriveTask) -> str:
+    """Return why the talk that the run holds for the task is another one; nothing where it is not, or there is none."""
+    if not (Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat) / DONE).is_file():
+        return ""
+    try:
+        job = _prepared(task)
+    except FullDuplexError:
+        return ""
+    try:
+        job.there()
+    except RunError as error:
+        return str(error)
+    return ""
 
 
 def _prepared(task: DriveTask) -> _Job:
@@ -399,8 +458,3 @@ def _content(asked: Stimulus) -> Any:
 @cache
 def _hashed(path: str, changed: int) -> str:
     return sha256(Path(path))
-
-
-def forget_attempts(folder: Path) -> None:
-    """Remove what failed attempts left in an item's folder."""
-    shutil.rmtree(folder / ATTEMPTS, ignore_errors=True)

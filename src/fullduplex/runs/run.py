@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,6 +58,18 @@ class Run:
         or when the folder holds other files.
         """
         about = {"schema": SCHEMA, "fullduplex": __version__, **asked}
+        cls.fits(path, about)
+        if not (path / "run.json").is_file():
+            try:
+                (path / "trials").mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise RunError(f"{path}: cannot be made ({error.strerror}); give another --out") from error
+        write_json(path / "run.json", about)
+        return cls(path, about)
+
+    @classmethod
+    def fits(cls, path: Path, about: Mapping[str, Any]) -> None:
+        """Raise :class:`RunError` where a run that asks for ``about`` cannot begin or go on at ``path``."""
         if (path / "run.json").is_file():
             there = cls.open(path)
             for key in _ASKED:
@@ -65,27 +79,47 @@ class Run:
                         "give another --out, or see other rules with `fullduplex measure RUN --as BENCH@VARIANT`"
                     )
                 if _compared(key, there.about) != _compared(key, about):
+                    where, old, new = _difference(_plain(there.about.get(key)), _plain(about.get(key)), key)
                     raise RunError(
-                        f"{path}: holds a run with another {key} ({_short(there.about.get(key))}, "
-                        f"now {_short(about.get(key))}); give another --out, or delete that folder"
+                        f"{path}: holds a run with another {where} ({_short(old)}, now {_short(new)}); "
+                        "give another --out, or delete that folder"
                     )
-            write_json(path / "run.json", about)
-            return cls(path, about)
+            return
         if path.exists() and not path.is_dir():
             raise RunError(f"{path}: is a file, not a folder for a run; give another --out")
         if path.is_dir() and any(path.iterdir()):
             raise RunError(f"{path}: holds files but no run.json; give an empty or a new folder as --out")
-        try:
-            (path / "trials").mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise RunError(f"{path}: cannot be made ({error.strerror}); give another --out") from error
-        write_json(path / "run.json", about)
-        return cls(path, about)
 
     @property
     def system(self) -> str:
         """Return the name of the system that was heard."""
         return str(self.about.get("system") or self.path.name)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Keep every other process that asks for the same from writing into the run; a process that ends lets go.
+
+        Raises :class:`RunError` where another one is writing. Where the system or the file system has no
+        locks, nothing is kept.
+        """
+        try:
+            import fcntl
+        except ImportError:
+            yield
+            return
+        folder = os.open(self.path, os.O_RDONLY)
+        try:
+            try:
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(
+                    f"{self.path}: another fullduplex is writing into this run; wait for it, or give another --out"
+                ) from None
+            except OSError:
+                pass
+            yield
+        finally:
+            os.close(folder)
 
     def folder(self, set_name: str, item: str, repeat: int = 1) -> Path:
         """Return the folder of an item; the name on disk stands for ``item`` whatever is in it.
@@ -126,6 +160,15 @@ def _compared(key: str, about: Mapping[str, Any]) -> Any:
 
 def _plain(value: Any) -> Any:
     return json.loads(json.dumps(value, sort_keys=True))
+
+
+def _difference(old: Any, new: Any, where: str) -> tuple[str, Any, Any]:
+    """Return the first thing in which two JSON values differ: its place, and both."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        key = next((key for key in sorted({*old, *new}) if old.get(key) != new.get(key)), None)
+        if key is not None:
+            return _difference(old.get(key), new.get(key), f"{where}, {key}")
+    return where, old, new
 
 
 def _short(value: Any) -> str:

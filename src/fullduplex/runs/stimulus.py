@@ -43,6 +43,8 @@ _MEMBERS = {
     "branches", "voice", "recogniser", "simulated", "check",
 }  # fmt: skip
 _CUE_MEMBERS = {"id", "audio", "channel", "text", "due", "event", "effects"}
+#: No talk lasts longer.
+LONGEST = seconds(86_400)
 #: The hard cap of an item that states none.
 CAP = seconds(120)
 
@@ -107,8 +109,12 @@ def read_cues(path: Path) -> Stimulus:
     hang_up = told.get("hang_up")
     rule = None if "hang_up" in told and hang_up is None else _hang_up(hang_up or {}, path)
     cap = seconds(time(told["cap"], path, "cap")) if "cap" in told else CAP
-    if cap <= 0:
-        raise InputError(path, "cap", found=brief(told["cap"]), expected="a time above 0")
+    if not 0 < cap <= LONGEST:
+        raise InputError(path, "cap", found=brief(told["cap"]), expected="a time above 0, at most a day")
+    if rule is None and "cap" in told:
+        raise InputError(
+            path, "cap", found=brief(told["cap"]), expected='none beside "hang_up": null, which ends with the last cue'
+        )
     if simulated is not None and not isinstance(simulated, dict):
         raise InputError(path, "simulated", found=brief(simulated), expected="an object")
     check = told.get("check")
@@ -138,10 +144,15 @@ def read_cues(path: Path) -> Stimulus:
 
 def inside(path: Path, name: str, field: str) -> Path:
     """Return the file ``name`` beside ``path``; raises :class:`InputError` where it lies elsewhere or is missing."""
-    found = (path.parent / name).resolve()
-    if path.parent.resolve() not in found.parents:
-        raise InputError(path, field, found=name, expected="a file in the item's folder")
-    if not found.is_file():
+    try:
+        found = (path.parent / name).resolve()
+        inside, there = path.parent.resolve() in found.parents, found.is_file()
+    except (OSError, ValueError):
+        # A name too long, or with a zero in it, is no file's.
+        inside = there = False
+    if not inside:
+        raise InputError(path, field, found=brief(name), expected="a file in the item's folder")
+    if not there:
         raise InputError(path, field, found=f"{name}, which is not there", expected="a file in the item's folder")
     return path.parent / name
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from fullduplex import plugins
 from fullduplex.data import audio
-from fullduplex.data.files import brief, member, text
+from fullduplex.data.files import brief, member, text, time
 from fullduplex.driving.branches import Branching, read_branches, recorded
 from fullduplex.driving.cues import Ear, at
 from fullduplex.driving.echo import EchoPath
@@ -37,8 +37,10 @@ from fullduplex.model.spans import SECOND, Span, in_seconds, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
 from fullduplex.once import once_per_process
-from fullduplex.runs.stimulus import Cued, Stimulus
+from fullduplex.runs.stimulus import LONGEST, Cued, Stimulus
 
+#: What lies under a whole talk is made before it begins, so it has to fit into memory.
+LONGEST_AROUND = seconds(3_600)
 #: What writes a simulated user's words where the item names nothing.
 MODEL, VOICE = "smollm2", "hibari"
 
@@ -78,6 +80,11 @@ def part(asked: Stimulus, traits: Traits, *, seed: int, attempt: int, language: 
     person, told = _person(asked, turns, rate, seed + 1000 * (attempt - 1), language, cache)
     changes = tuple(effect for effect in offline if not effect.adds)
     length = asked.cap if asked.cap is not None else _length(turns, rate)
+    if length > LONGEST:
+        raise InputError(asked.place, found=f"{in_seconds(length):g} s", expected="a talk of at most a day")
+    if any(effect.adds for effect in offline) and length > LONGEST_AROUND:
+        at_most = f"at most {in_seconds(LONGEST_AROUND):g} s where effects add sound to the whole talk"
+        raise InputError(asked.place, "cap", found=f"{in_seconds(length):g} s", expected=at_most)
     return Part(
         _Changed(person, changes, rate, seed, load) if changes else person,
         length,
@@ -85,7 +92,7 @@ def part(asked: Stimulus, traits: Traits, *, seed: int, attempt: int, language: 
         EchoPath(live[0].impulse(traits.rate_out), live[0].delay, traits.rate_out, rate) if live else None,
         told,
         put,
-        lambda talk: _faults(talk, asked, language, cache),
+        _checking(asked, language, cache),
     )
 
 
@@ -120,12 +127,12 @@ def _recording(path: str, channel: int | None, rate: int) -> Samples:
 
 def _length(turns: Sequence[Turn], rate: int) -> int:
     """Return when the last of turns with stated times has been said."""
-    ends, until = [1], 0
+    until = 1
     for turn in turns:
         due = turn.due.time if isinstance(turn.due, at) else 0
-        until = max(due, until) + len(turn.samples) * SECOND // rate
-        ends.append(until)
-    return max(ends)
+        # Up: a microsecond less would cost the last sample.
+        until = max(due, until if until > 1 else 0) - (-len(turn.samples) * SECOND // rate)
+    return until
 
 
 def _person(
@@ -177,7 +184,7 @@ def _persona(told: Any, path: Path) -> Persona:
         raise InputError(path, "simulated, persona", found=repr(unknown[0]), expected=", ".join(sorted(known)))
     given = dict(told)
     if "patience" in given:
-        given["patience"] = seconds(given["patience"])
+        given["patience"] = seconds(time(given["patience"], path, "simulated, persona, patience"))
     try:
         return Persona(**given)
     except TypeError as error:
@@ -294,26 +301,38 @@ def _mark(effect: Offline) -> int:
     return zlib.crc32(json.dumps(effect.to_json(), sort_keys=True).encode())
 
 
-def _faults(talk: Talk, asked: Stimulus, language: str, cache: Path) -> tuple[Fault, ...]:
-    told = dict(asked.check or {})
-    name = told.pop("recogniser", "")
+def _checking(asked: Stimulus, language: str, cache: Path) -> Callable[[Talk], tuple[Fault, ...]]:
+    """Return what finds what is wrong with the user's side; raises before the talk what would cost it afterwards."""
+    told, place = dict(asked.check or {}), asked.place
+    name = text(told.pop("recogniser", ""), place, "check, recogniser")
     known = {field.name for field in fields(Check)}
     if not set(told) <= known:
-        raise InputError(asked.place, "check", found=repr(min(set(told) - known)), expected=", ".join(sorted(known)))
-    if "onset" in told:
-        told["onset"] = seconds(told["onset"])
+        raise InputError(place, "check", found=repr(min(set(told) - known)), expected=", ".join(sorted(known)))
     if asked.simulated is not None:
         told.setdefault("stops", True)
-    for key in ("required", "forbidden", "assistant"):
-        if key in told:
-            told[key] = tuple(map(str, told[key]))
+    for key, value in told.items():
+        where = f"check, {key}"
+        if key in ("required", "forbidden", "assistant"):
+            if not isinstance(value, list) or not all(isinstance(phrase, str) for phrase in value):
+                raise InputError(place, where, found=brief(value), expected="a list of texts")
+            told[key] = tuple(value)
+        elif key == "language":
+            text(value, place, where)
+        elif key == "stops":
+            if not isinstance(value, bool):
+                raise InputError(place, where, found=brief(value), expected="true or false")
+        elif time(value, place, where) < 0:
+            raise InputError(place, where, found=brief(value), expected="a number, not below 0")
+    if "onset" in told:
+        told["onset"] = seconds(told["onset"])
     check = Check(**told)
-    heard = _words(talk, text(name, asked.place, "check, recogniser"), language, cache) if name else None
-    return validity(talk, heard=heard, check=check)
+    recogniser = _made("recognisers", name, cache) if name else None
+    return lambda talk: validity(
+        talk, heard=None if recogniser is None else _words(talk, recogniser, language), check=check
+    )
 
 
-def _words(talk: Talk, name: str, language: str, cache: Path) -> list[Word]:
-    recogniser = _made("recognisers", name, cache)
+def _words(talk: Talk, recogniser: Any, language: str) -> list[Word]:
     heard = recogniser.recognise(audio.resample(talk.user, talk.user_rate, 16_000), 16_000, language)
     return [
         Word(t.strip(), Span(seconds(s), max(seconds(s) + 1, seconds(s if e is None else e))))

@@ -19,8 +19,13 @@ def build(spec: Spec, cache: Path, names: Mapping[str, str] | None = None) -> Sy
     item's names in ``names``, so that a system may have a file for each item. Raises
     :class:`PluginError` where there is no such system or it cannot be made so, naming the options there are.
     """
-    options = {key: _filled(value, names or {}) for key, value in spec.options.items()}
-    made: System = plugins.make("systems", spec.name, options, cache)
+    names = names or {}
+    if spec.name == "command":
+        # Its line has to be split before names from elsewhere are put into it.
+        made: System = plugins.make("systems", spec.name, {**spec.options, "names": names}, cache)
+        return made
+    options = {key: _filled(value, names) for key, value in spec.options.items()}
+    made = plugins.make("systems", spec.name, options, cache)
     return made
 
 

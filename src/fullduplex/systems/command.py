@@ -9,9 +9,9 @@ import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Any
@@ -34,7 +34,7 @@ from fullduplex.systems.offline import (
     offline_traits,
 )
 
-_PLACES = ("input", "output", "prompt")
+_PLACES = ("input", "output", "prompt", "id", "set")
 _PLACE = re.compile(r"\{([^{}]*)\}")
 #: How much of what a program wrote to stderr is kept, in bytes, from its end.
 _TAIL = 4_000
@@ -66,6 +66,7 @@ class Command:
     rate_out: int = 24_000
     declared: float = 1.0
     declared_second: float = 0.0
+    names: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_placement("command", self.placement)
@@ -134,7 +135,9 @@ class Command:
             paths = {"input": folder / "input.wav", "output": folder / "output.wav", "prompt": folder / "prompt.txt"}
             audio.write(paths["input"], heard, self.rate_in)
             paths["prompt"].write_text(prompt, encoding="utf-8")
-            filled = [_PLACE.sub(lambda found: str(paths[found[1]]), part) for part in self._parts()]
+            # After the line was split: a name with spaces or quotes in it stays one argument.
+            places = {name: str(path) for name, path in paths.items()} | dict(self.names)
+            filled = [_PLACE.sub(lambda found: places.get(found[1], found[0]), part) for part in self._parts()]
             facts = self._ran(filled, folder)
             samples = self._left(paths["output"], len(heard) / self.rate_in)
             words, blocks = _told(Path(f"{paths['output']}.json"), len(samples) * SECOND // self.rate_out)
