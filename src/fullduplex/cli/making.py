@@ -166,7 +166,7 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
 
         Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(render(results))
     if failed(results):
-        wrong = sorted({f"{r.number} ({r.clock})" for r in results if r.outcome == "failed"})
+        wrong = [f"{r.number} ({r.clock})" for r in sorted(results, key=lambda r: r.number) if r.outcome == "failed"]
         _say(f"{len(wrong)} cases failed: {', '.join(wrong)}")
         return GATE_FAILED
     return 0
