@@ -210,3 +210,15 @@ def test_aac_goes_through_ffmpeg(tmp_path: Path) -> None:
     samples, rate = audio.read(path)
     assert rate == 16_000 and abs(len(samples) - 16_000) <= 2048
     assert audio.probe(path).format == "FFMPEG"
+
+
+def test_a_disk_that_takes_no_more_is_said_to(tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000, limits[1]))
+    try:
+        with pytest.raises(InputError, match="found the disk is full, or does not take what is written"):
+            audio.write(tmp_path / "a.wav", np.zeros(16_000, np.float32), 16_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.iterdir())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from fullduplex.data import audio
 from fullduplex.data.discover import open_dataset
 from fullduplex.data.fdb_folder import load_trial
 from fullduplex.errors import InputError, PluginError
-from fullduplex.making import make_item, synthesis
+from fullduplex.making import item_folder, make_item, synthesis
 from fullduplex.making.script_file import shipped
 from fullduplex.making.speaking import cut_between
 from fullduplex.making.synthesis import Synthesised, synthesise
@@ -165,11 +167,30 @@ def test_a_folder_that_was_not_made_here_is_not_touched(tmp_path: Path) -> None:
     assert theirs.read_bytes() == b"theirs"
 
 
-def test_what_a_killed_maker_left_is_removed(tmp_path: Path) -> None:
-    left = tmp_path / "out" / "synthetic_turn_taking" / ".synth-dead"
-    left.mkdir(parents=True)
-    synthesise(write(tmp_path, [{"text": "Is it late?"}]), tmp_path / "out", [HIBARI])
-    assert [path.name for path in left.parent.iterdir()] == ["0"]
+def test_what_a_killed_maker_left_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = tmp_path / "out" / "synthetic_turn_taking" / "1"
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for process, left in ((dead.pid, True), (os.getpid(), False)):
+        with monkeypatch.context() as context:
+            context.setattr(item_folder.os, "getpid", lambda process=process: process)
+            half = item_folder._half_beside(theirs)
+        half.mkdir(parents=True)
+        synthesise(write(tmp_path, [{"text": "Is it late?"}]), tmp_path / "out", [HIBARI])
+        assert half.exists() != left, "what is still being written stays"
+
+
+def test_files_of_others_beside_the_items_stay(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "README.txt").write_text("mine")
+    script = write(tmp_path, [{"text": "Is it late?"}])
+    synthesise(script, out, [HIBARI])
+    assert (out / "README.txt").read_text() == "mine"
+    (out / "synth.json").write_text('{"mine": true}')
+    with pytest.raises(InputError, match=r"synth\.json: found a file that synth did not write"):
+        synthesise(script, out, [HIBARI])
+    assert read(out / "synth.json") == {"mine": True}
 
 
 def test_an_item_that_cannot_be_spoken_fails_alone_and_is_told(tmp_path: Path) -> None:

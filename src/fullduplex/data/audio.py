@@ -6,6 +6,7 @@ FFmpeg through PyAV where that is installed. The content decides, not the name.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Iterator
@@ -219,6 +220,9 @@ def write(path: Path, samples: NDArray[np.floating[Any]], rate: int, subtype: st
         try:
             soundfile.write(os.fsencode(part), _integers(samples, subtype), rate, subtype=subtype, format=form)
         except (soundfile.SoundFileError, ValueError) as error:
+            if "system error" in str(error).lower():
+                # All that libsndfile tells of a full disk.
+                raise OSError(errno.EIO, "the disk is full, or does not take what is written") from error
             raise InputError(path, found=str(error), expected=f"audio that {form} can hold") from error
 
 

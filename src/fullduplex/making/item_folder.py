@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import secrets
 import shutil
+import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -93,16 +97,44 @@ def _script_of(folder: Path) -> Mapping[str, Any]:
 
 
 def clear_halves(dataset: Path) -> None:
-    """Remove what a killed maker left half-written in the folder of a dataset."""
+    """Remove what a killed maker left half-written in the folder of a dataset, and nothing of one that still writes."""
     for left in dataset.glob(f"{_HALF}*"):
-        shutil.rmtree(left, ignore_errors=True)
+        if not _is_being_written(left):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _half_beside(folder: Path) -> Path:
+    """Return a new name for a folder that is half-written; it tells which process of which machine writes it."""
+    return folder.with_name(f"{_HALF}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}")
+
+
+def _is_being_written(half: Path) -> bool:
+    machine, _, rest = half.name.removeprefix(_HALF).partition("-")
+    number = rest.partition("-")[0]
+    if machine != _machine() or not number.isdecimal():
+        # Another machine's processes cannot be seen; none takes a day for an item.
+        try:
+            return time.time() - half.stat().st_mtime < 86_400
+        except OSError:
+            return False
+    try:
+        os.kill(int(number), 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _machine() -> str:
+    return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
 def write_item_folder(
     folder: Path, dialogue: Dialogue, item: Laid, said: Sequence[Said], about: Mapping[str, Any]
 ) -> None:
     """Write the item, whole or not at all; an item made here before is replaced."""
-    half = folder.with_name(f"{_HALF}{secrets.token_hex(6)}")
+    half = _half_beside(folder)
     half.mkdir(parents=True)
     try:
         _write_sound(half, dialogue, item)
@@ -111,7 +143,7 @@ def write_item_folder(
         files = sorted(path.name for path in half.iterdir())
         write_json(half / "script.json", {**about, "files": files, **_script(dialogue, item, said)})
         if folder.exists():
-            old = folder.with_name(f"{_HALF}{secrets.token_hex(6)}")
+            old = _half_beside(folder)
             folder.rename(old)
             half.rename(folder)
             shutil.rmtree(old, ignore_errors=True)

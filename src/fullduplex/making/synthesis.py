@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from fullduplex.data.files import write_json
+from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import FullDuplexError, InputError
 from fullduplex.making.item_folder import clear_halves
 from fullduplex.making.make_item import GAP, ItemTask, Made, content_of, folder_of, make_item, recogniser_of, voice_of
@@ -211,6 +211,13 @@ def _check_matchable(entry: Entry, script: Path) -> None:
 
 
 def _prepare(out: Path, tasks: Sequence[ItemTask]) -> None:
+    summary = out / "synth.json"
+    if summary.exists():
+        there = read_json(summary)
+        if not isinstance(there, dict) or "schema" not in there or "script" not in there:
+            raise InputError(
+                summary, found="a file that synth did not write", expected="a new folder", do="choose another --out"
+            )
     for folder in {
         folder_of(task, task.entry.dialogues[language]).parent for task in tasks for language in task.languages
     }:
@@ -240,4 +247,6 @@ def _write_summary(out: Path, script: Path, tasks: Sequence[ItemTask], found: Sy
             "left_out": list(found.left_out),
         },
     )
-    (out / "README.txt").write_text(_ABOUT, encoding="utf-8")
+    about = out / "README.txt"
+    if not about.exists():
+        about.write_text(_ABOUT, encoding="utf-8")
