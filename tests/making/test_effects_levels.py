@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fullduplex.data import audio
+from fullduplex.errors import InputError
 from fullduplex.making import effects as fx
 from fullduplex.making.effects.filters import centred, high_shelf, low_pass, without_lows
 from fullduplex.making.effects.noise import coloured
@@ -183,3 +185,9 @@ def test_speech_that_outlasts_the_audio_is_cut_and_that_is_said() -> None:
     made = fx.affected([fx.Background("v", at=seconds(2))], user(), RATE, seed=0, load=other)
     assert made.notes == ("background: cut off where the audio ends",)
     assert made.events[0].span.end == len(user()) * 1_000_000 // RATE
+
+
+def test_what_is_too_loud_for_any_number_is_refused() -> None:
+    louder = fx.effects_from_json([{"kind": "gain", "level": 60}] * 20, Path("item.json"))
+    with pytest.raises(InputError, match="samples beyond all numbers"):
+        fx.affected(louder, user(), RATE, seed=0, load=other)

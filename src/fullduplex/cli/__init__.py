@@ -550,10 +550,11 @@ def check(
     from fullduplex.data.dataset import open_dataset
     from fullduplex.data.fdb_folder import read_reference
     from fullduplex.model.spans import seconds
+    from fullduplex.runs.stimulus import unreadable
 
     data = open_dataset(folder, task=task, channels=channels, offset=seconds(offset), layout=layout)
     known = frozenset(read_reference(reference)) if reference else frozenset[str]()
-    found = checked(data, reference=known)
+    found = checked(data, reference=known, more=unreadable(data.entries))
     if as_json:
         _shown_json(found.to_json())
     else:

@@ -89,13 +89,13 @@ class Findings:
         }
 
 
-def check(dataset: Dataset, *, reference: frozenset[str] = frozenset()) -> Findings:
+def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Sequence[Finding] = ()) -> Findings:
     """Return what is wrong, odd or worth knowing about ``dataset``, and what can be scored.
 
     Reads every file, one item at a time. ``reference`` holds the ids that a reference distribution of backchannels
-    covers (needed for ``jsd``).
+    covers (needed for ``jsd``). ``more`` is what others found, told with the rest.
     """
-    found: list[Finding] = [Finding("note", "", "", remark, "passed over") for remark in dataset.remarks]
+    found: list[Finding] = [*more, *(Finding("note", "", "", remark, "passed over") for remark in dataset.remarks)]
     counts: Counter[tuple[str, str]] = Counter()
     rates: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
     ready: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)

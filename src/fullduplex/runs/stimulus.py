@@ -17,18 +17,21 @@ With ``"hang_up": null`` the talk ends with the last cue's audio. In place of ``
     "simulated": {"goal": "Book a table for two.", "persona": "warm", "model": "smollm2", "voice": "hibari",
                   "recogniser": "whisper", "policy": {"turns": 4}}
 
-``voice`` and ``recogniser`` beside ``branches`` speak its texts and hear a system that reports no words.
+``voice`` and ``recogniser`` beside ``branches`` speak its texts and hear a system that reports no words, and
+``"events": {"interruption-node": "interruption"}`` says which of its nodes is an event.
 ``check`` says what a valid user's side is (:class:`fullduplex.driving.validity.Check`), and ``recogniser`` in it
 what hears whether the right words were said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fullduplex.data.audio import probe
+from fullduplex.data.check import Finding
 from fullduplex.data.dataset import Entry
 from fullduplex.data.files import brief, member, read_json, text, time
 from fullduplex.driving.cues import Due, at, due_from_json
@@ -40,7 +43,7 @@ from fullduplex.model.spans import seconds
 CUES = "cues.json"
 _MEMBERS = {
     "schema", "prompt", "cues", "effects", "hang_up", "cap",
-    "branches", "voice", "recogniser", "simulated", "check",
+    "branches", "voice", "recogniser", "simulated", "check", "events",
 }  # fmt: skip
 _CUE_MEMBERS = {"id", "audio", "channel", "text", "due", "event", "effects"}
 #: No talk lasts longer.
@@ -81,8 +84,19 @@ class Stimulus:
     voice: str = ""
     recogniser: str = ""
     check: Mapping[str, Any] | None = None
+    events: Mapping[str, str] = field(default_factory=dict)
     place: Path = Path()
     protocol: str = "direct replay"
+
+    @property
+    def computes(self) -> bool:
+        """Return whether the user's own side takes time: a model that writes, a recogniser that hears."""
+        return self.simulated is not None or (self.branches is not None and bool(self.recogniser))
+
+    @property
+    def judged(self) -> bool:
+        """Return whether the user's side may be wrong: it decides for itself, or the item says what is right."""
+        return self.branches is not None or self.simulated is not None or self.check is not None
 
 
 def stimulus(entry: Entry) -> Stimulus:
@@ -93,6 +107,18 @@ def stimulus(entry: Entry) -> Stimulus:
         raise InputError(entry.key, found=f"neither input.wav nor {CUES}", expected="what the user says")
     voice = entry.user_voice
     return Stimulus((Cued(voice.path, at(0), channel=voice.channel),), place=voice.path)
+
+
+def unreadable(entries: Iterable[Entry]) -> tuple[Finding, ...]:
+    """Return an error for each item whose ``cues.json``, or a recording that it names, cannot be read."""
+    found = []
+    for entry in entries:
+        try:
+            for cue in stimulus(entry).cues if CUES in entry.files else ():
+                probe(cue.audio)
+        except InputError as error:
+            found.append(Finding("error", entry.key, CUES, str(error), "cannot be read"))
+    return tuple(found)
 
 
 def read_cues(path: Path) -> Stimulus:
@@ -137,9 +163,19 @@ def read_cues(path: Path) -> Stimulus:
         text(told.get("voice", ""), path, "voice"),
         text(told.get("recogniser", ""), path, "recogniser"),
         check,
+        _events(told.get("events", {}), path),
         path,
         "direct replay" if replay else "simulator replay",
     )
+
+
+def _events(told: Any, path: Path) -> Mapping[str, str]:
+    if not isinstance(told, dict):
+        raise InputError(path, "events", found=brief(told), expected="an object: a kind of event by the turn's id")
+    for kind in told.values():
+        if kind not in KINDS:
+            raise InputError(path, "events", found=brief(kind), expected=f"one of {', '.join(KINDS)}")
+    return dict(told)
 
 
 def inside(path: Path, name: str, field: str) -> Path:

@@ -188,6 +188,8 @@ def affected(effects: Sequence[Effect | Offline], samples: Samples, rate: int, *
                 # The speech alone goes the same way, with the same draws, so that its level is known.
                 voice = effect.make(voice, rate, random=np.random.default_rng(draws), load=load).samples
             mix = made.samples
+        if not np.isfinite(mix).all():
+            raise InputError(f"effects[{place}]", found="samples beyond all numbers", expected="levels that sound has")
         events += made.events
         notes += made.notes
     factor = _within_full_scale(mix)

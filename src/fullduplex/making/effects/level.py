@@ -32,7 +32,8 @@ class Gain:
 
     def make(self, samples: Samples, rate: int, *, random: np.random.Generator, load: Load) -> Made:
         """Return the samples, louder or softer."""
-        return Made((samples * np.float32(amplitude(self.level))).astype(np.float32))
+        with np.errstate(over="ignore"):  # whoever made it too loud is told once, by what is no number
+            return Made((samples * np.float32(amplitude(self.level))).astype(np.float32))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class Clipping:
     def make(self, samples: Samples, rate: int, *, random: np.random.Generator, load: Load) -> Made:
         """Return the samples, cut off."""
         most = np.float32(amplitude(self.level))
-        loud = samples * np.float32(amplitude(self.gain))
+        with np.errstate(over="ignore"):
+            loud = samples * np.float32(amplitude(self.gain))
         cut = int(np.count_nonzero(np.abs(loud) > most))
         note = f"clipping: {cut:,} of {len(samples):,} samples were cut off"
         return Made(np.clip(loud, -most, most).astype(np.float32), notes=(note,))
