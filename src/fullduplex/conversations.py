@@ -24,9 +24,10 @@ from fullduplex.errors import InputError, RunError
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.reporting.report import rows_of, write_files
-from fullduplex.runs.drive import DONE, DriveTask, Held, changed, driven, hold, hold_together
+from fullduplex.runs.drive import DriveTask, Held, changed, driven, hold, hold_together
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
+from fullduplex.runs.told import DONE
 from fullduplex.stages import Asked, Plan, Progress, Scored, about, engine_for, heard_and_measured, settled
 from fullduplex.systems.build import build
 
@@ -80,6 +81,9 @@ def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Pat
     clock = _clock(driving, entries, cache)
     _apart(path, out)
     Run.fits(out, _told(chosen, path, entries, asked, driving, clock))
+    reported = asked.recogniser == REPORTED
+    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
+    settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
     tasks = list(_tasks(out, entries, asked, driving, cache))
     _same(tasks)
     held = sum(1 for task in tasks if _is_there(out, task))
@@ -167,6 +171,9 @@ def hold_all(
     _same(tasks)
     run = Run.begin(out, told)
     with run.alone():
+        # What a killed process was writing; nobody writes now.
+        for part in run.path.glob("trials*/*/*/.*.part"):
+            part.unlink(missing_ok=True)
         return TalksHeld(run, tuple(tasks), tuple(_drive(tasks, clock, driving, engine, progress)), plan)
 
 

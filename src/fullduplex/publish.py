@@ -109,7 +109,17 @@ def run_values(run: Run, base: Path) -> alike.RunValues:
         own = folder / item["files"].get("system", "output.wav")
         heard.setdefault(item["set"], {})[item["id"]] = os.path.relpath(mixed if mixed.is_file() else own, base)
     hearing = run.about.get("hearings", {})
-    return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), audio=heard)
+    return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), clock=_clock(run), audio=heard)
+
+
+def _simulated(scored: Sequence[Scored]) -> str:
+    """Return what a table that is copied elsewhere has to say of its latencies."""
+    which = [one.run.system for one in scored if _clock(one.run) == "step-algorithmic"]
+    return f"; latencies of {', '.join(which)} are simulated" if which else ""
+
+
+def _clock(run: Run) -> str:
+    return str((run.about.get("driven") or {}).get("clock", ""))
 
 
 def _compared(scored: Sequence[Scored], out: Path) -> compare.Comparison | None:
@@ -129,7 +139,7 @@ def _write_tables(scored: Sequence[Scored], rows: Mapping[str, list[dict[str, An
     _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks))
     _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
     write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])
-    _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}"))
+    _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}{_simulated(scored)}"))
 
 
 def _clock_rows(run: Run) -> list[dict[str, Any]]:

@@ -132,7 +132,8 @@ def heard_and_measured(
             str(run.path),
             entry,
             run.system,
-            entry.set not in annotated,
+            # What an item calls for by its cues either came about or did not; it is not guessed.
+            entry.set not in annotated and "cues.json" not in entry.files,
             plan.hearings,
             plan.recogniser,
             asked.language,

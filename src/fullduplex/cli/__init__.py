@@ -338,15 +338,21 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
     from rich.console import Console
 
     from fullduplex.reporting.tables import terminal
+    from fullduplex.runs.talks import talks
 
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     name = scored[0].run.about["benchmark"]["name"]
+    placed = scored[0].run.about.get("clock")
+    clock = f", on the {placed['placement']} clock" if placed else ""
     for variant, table in rows.items():
         if table:
-            console.print(terminal(table, heading=f"{name}@{variant}"))
+            console.print(terminal(table, heading=f"{name}@{variant}{clock}"))
     for one in scored:
         for task, count in one.measured.passed_over.items():
             click.echo(f"note: {count} items of {task} are not part of {name}")
+        its = talks(one.run)
+        for sentence in its.sentences() if its is not None else ():
+            click.echo(f"note: {one.run.system}: {printable(sentence, 500)}")
 
 
 @main.command()

@@ -21,7 +21,7 @@ from concurrent.futures import Future, wait
 from functools import partial
 from queue import SimpleQueue
 from threading import Thread
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any, Literal, NoReturn, TypeVar, get_args
 
 from fullduplex.errors import ConversationError
@@ -46,6 +46,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         # Whole nanoseconds: a sum of float steps would drift off the timers it aims at.
         self._elapsed = 0
         self.work = work
+        #: Microseconds that work took, and that the processor was at it; counted where it is measured.
+        self.worked, self.processed = 0, 0
         super().__init__(_Jump(self._jump))
 
     def time(self) -> float:
@@ -167,6 +169,13 @@ def _serve(asked: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> 
             begun.set_exception(error)
 
 
+def work_of(loop: asyncio.AbstractEventLoop, before: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+    """Return how long work took on ``loop``, and how long the processor was at it, since ``before`` (microseconds)."""
+    if not isinstance(loop, VirtualLoop):
+        return (0, 0)
+    return loop.worked - before[0], loop.processed - before[1]
+
+
 async def took(work: Callable[[], T], declared: int, aside: Aside | None = None) -> tuple[T, int]:
     """Return what ``work`` returns and how long it took on the talk's clock, in microseconds.
 
@@ -183,8 +192,11 @@ async def took(work: Callable[[], T], declared: int, aside: Aside | None = None)
         return result, round((perf_counter() - began) * SECOND)
     if loop.work == "refused":
         raise ConversationError("this system computes; drive it on the wall clock or on a step clock")
-    began = perf_counter()
+    began, processed = perf_counter(), process_time()
     result = work() if aside is None else aside.wait(work)
     spent = round((perf_counter() - began) * SECOND) if loop.work == "measured" else declared
+    if loop.work == "measured":
+        loop.worked += spent
+        loop.processed += round((process_time() - processed) * SECOND)
     await asyncio.sleep(spent / SECOND)
     return result, spent

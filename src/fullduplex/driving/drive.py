@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from fullduplex.driving.clock import clock_of
+from fullduplex.driving.clock import clock_of, work_of
 from fullduplex.driving.cues import AUDIBLE, Ear
 from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.heard import WordsAsTheySound
@@ -135,6 +135,7 @@ class _Talking:
         self.taken: list[tuple[Turn, Span]] = []
         self.lateness = array("l")
         self.slipped = 0
+        self.worked = work_of(self.loop)
         self.sending: float | None = None
         self.stalled, self.watchdog = False, None  # type: bool, asyncio.TimerHandle | None
         self.ended_at, self.ended_by = length, "cap" if hang_up else "length"  # type: int, EndedBy
@@ -265,9 +266,15 @@ class _Talking:
     def hangs_up(self, now: int) -> bool:
         """Return whether the user hangs up at ``now``, and keep why."""
         rule, ear = self.hang_up, self.ear
-        if rule is None or now >= self.length or not self.person.finished or ear.speaking:
+        if rule is None or now >= self.length or ear.speaking:
             return False
         quiet_since = max(ear.spoke_until, ear.system_until or 0)
+        if not self.person.finished:
+            # A cue that waits for the system may wait for ever; one with a time will come, and who decides decides.
+            if getattr(self.person, "scheduled", True) or now - quiet_since < rule.patience or self.pending():
+                return False
+            self.ended_at, self.ended_by = now, "patience"
+            return True
         if now - quiet_since >= rule.quiet and not self.pending():
             self.ended_at, self.ended_by = now, "quiet"
         elif now - ear.spoke_until >= rule.patience:
@@ -363,6 +370,7 @@ class _Talking:
             cap=self.length,
             prompt=self.prompt,
             priming=self.priming,
+            work=work_of(self.loop, self.worked),
         )
 
 

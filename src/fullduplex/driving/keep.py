@@ -41,6 +41,7 @@ def about(talk: Talk) -> dict[str, Any]:
         "hang_up": None if talk.hang_up is None else talk.hang_up.to_json(),
         "cap": in_seconds(talk.cap),
         "handshake": in_seconds(talk.handshake),
+        "work": {"seconds": in_seconds(talk.work[0]), "processor_seconds": in_seconds(talk.work[1])},
         "ready": plain(talk.ready.settings),
         "prompt": talk.prompt,
         "priming": in_seconds(talk.priming),

@@ -7,10 +7,12 @@ from itertools import pairwise
 
 from fullduplex.driving.placements import fit_source
 from fullduplex.driving.playout import Chunk, Flush, Placed
-from fullduplex.model.spans import SECOND
+from fullduplex.model.spans import SECOND, ms
 
 #: A lag that grows by more than this, in seconds a second, does not stay within a listener's patience.
 GROWS = 0.01
+#: A frame-for-frame system that gives nothing for so long is silent; for less, it dropped a frame.
+SILENT_FROM = ms(200)
 
 
 def receive_factor(received: Iterable[Chunk | Flush], rate: int) -> float | None:
@@ -59,6 +61,28 @@ def missing_frames(lags: Iterable[int]) -> tuple[int, ...]:
     """Return the numbers of output frames that never came, though later ones did."""
     there = set(lags)
     return tuple(k for k in range(max(there, default=-1)) if k not in there)
+
+
+def output_lags(received: Iterable[Chunk | Flush], frame: int, *, sourced: bool) -> dict[int, int]:
+    """Return for each input frame that was answered how long after it was whole the output came, in microseconds.
+
+    Keys count input frames from 1. ``sourced``: a chunk's ``source`` is the end of the frame that it answers;
+    else the n-th chunk answers the n-th frame.
+    """
+    lags: dict[int, int] = {}
+    for n, chunk in enumerate(c for c in received if isinstance(c, Chunk) and len(c.samples)):
+        at = chunk.source if sourced and chunk.source is not None else (n + 1) * frame
+        lags[at // frame] = chunk.arrived - at
+    return lags
+
+
+def dropped_frames(lags: dict[int, int], frame: int) -> tuple[int, ...]:
+    """Return the input frames without an answer between answered ones.
+
+    A gap of :data:`SILENT_FROM` or longer is the system's own silence, and counts for nothing.
+    """
+    gaps = [(a, b) for a, b in pairwise(sorted(lags)) if b > a + 1 and (b - a - 1) * frame < SILENT_FROM]
+    return tuple(k for a, b in gaps for k in range(a + 1, b))
 
 
 def growth(lags: dict[int, int], frame: int) -> float:

@@ -19,7 +19,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from fullduplex.driving.playout import Chunk, Flush, Placed, Samples, playout, sample_at
-from fullduplex.model.spans import SECOND
+from fullduplex.model.spans import SECOND, ms
 
 Placement = Literal["playout", "arrival", "source"]
 PLACEMENTS: tuple[Placement, ...] = get_args(Placement)
@@ -85,11 +85,23 @@ def fit_source(points: Iterable[tuple[int, int]]) -> Fit | None:
     return Fit(slope, offset, tuple(float(r) for r in session - offset - slope * source))
 
 
-def seconds_apart(a: Samples, b: Samples, rate: int) -> float:
-    """Return for how many seconds two placements differ in what sounds; 0 says that they are one."""
-    length = min(len(a), len(b))
-    more = np.count_nonzero(a[length:]) + np.count_nonzero(b[length:])
-    return float(np.count_nonzero(a[:length] != b[:length]) + more) / rate
+def seconds_apart(a: Sequence[Placed], b: Sequence[Placed], rate: int, *, more_than: int = ms(10)) -> float:
+    """Return how many seconds of audio two placements of one log put elsewhere, or let one sound and the other not.
+
+    A chunk is elsewhere if it begins ``more_than`` (microseconds) apart: a clock that trembles less moves no verdict.
+    """
+    near = more_than * rate // SECOND
+    there = {id(part.chunk): part for part in b}
+    apart = 0
+    for part in a:
+        other = there.pop(id(part.chunk), None)
+        if other is None:
+            apart += part.played
+        elif part.played and other.played and abs(part.start - other.start) > near:
+            apart += max(part.played, other.played)
+        else:
+            apart += abs(part.played - other.played)
+    return (apart + sum(part.played for part in there.values())) / rate
 
 
 def source_points(received: Iterable[Chunk | Flush]) -> tuple[tuple[int, int], ...]:

@@ -26,7 +26,8 @@ class HangUp:
     """When the user hangs up, having said everything; decided on the playout clock.
 
     Once neither side was heard for ``quiet`` and nothing audible is queued, or ``patience`` after the end of the
-    user's last words, whichever comes first; in microseconds.
+    user's last words, whichever comes first; in microseconds. A user whose next words wait for the system, and not
+    for a stated time, gives up once neither side was heard for ``patience``.
     """
 
     quiet: int = seconds(4)
@@ -131,7 +132,8 @@ class Talk:
     ``system`` is what a listener heard at ``rate``, placed chunk by chunk as ``placed`` says, with the player's
     ``priming``. ``received`` is the log of audio, and ``notes`` of everything else. ``turns`` are the user's, those
     that never fell due at the end. ``handshake`` is how long it took the system to be ready; ``clock`` is what
-    time was. ``ended_by`` says why it ended; ``hang_up`` and ``cap`` (the hard one, in microseconds) are the rules.
+    time was. ``work`` is how long work took on the step-honest clock, and how long the processor was at it.
+    ``ended_by`` says why it ended; ``hang_up`` and ``cap`` (the hard one, in microseconds) are the rules.
     """
 
     user: Samples
@@ -152,6 +154,7 @@ class Talk:
     cap: int = 0
     prompt: str = ""
     priming: int = 0
+    work: tuple[int, int] = (0, 0)
 
     @property
     def duration(self) -> int:

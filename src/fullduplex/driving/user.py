@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from fullduplex.driving.cues import Due, Ear
+from fullduplex.driving.cues import Due, Ear, at
 from fullduplex.driving.playout import Samples
 
 
@@ -83,6 +83,11 @@ class Turns:
     def finished(self) -> bool:
         """Return whether every turn has begun."""
         return not self._waiting
+
+    @property
+    def scheduled(self) -> bool:
+        """Return whether the next turn has a stated time, so that it will come."""
+        return bool(self._waiting) and isinstance(self._waiting[0].due, at)
 
     @property
     def unsaid(self) -> tuple[Turn, ...]:

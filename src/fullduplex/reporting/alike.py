@@ -33,7 +33,8 @@ class RunValues:
 
     ``measured`` is by (scenario, metric). ``groups`` (speaker or conversation) and ``audio`` (where
     to listen: a path or an address relative to the report) are by scenario, then item.
-    ``hearing`` stands for how the recordings were heard.
+    ``hearing`` stands for how the recordings were heard. ``clock`` is what time was in its talks; empty
+    where recordings were given.
     """
 
     benchmark: str
@@ -41,12 +42,17 @@ class RunValues:
     version: str
     measured: Mapping[Key, Measured]
     hearing: str = ""
+    clock: str = ""
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     audio: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def from_estimates(
-    table: Mapping[str, Any], *, hearing: str = "", audio: Mapping[str, Mapping[str, str]] | None = None
+    table: Mapping[str, Any],
+    *,
+    hearing: str = "",
+    clock: str = "",
+    audio: Mapping[str, Mapping[str, str]] | None = None,
 ) -> RunValues:
     """Return the values of one variant's table, in the shape of ``estimates.json``.
 
@@ -72,7 +78,9 @@ def from_estimates(
             estimate.get("title", ""),
             estimate.get("scenario_title", ""),
         )
-    return RunValues(table["benchmark"], table["variant"], table["version"], measured, hearing, groups, audio or {})
+    return RunValues(
+        table["benchmark"], table["variant"], table["version"], measured, hearing, clock, groups, audio or {}
+    )
 
 
 def must_agree(first: str, base: RunValues, name: str, run: RunValues) -> None:

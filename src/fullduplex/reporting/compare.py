@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -85,7 +85,8 @@ class Difference:
 class Comparison:
     """Every run against the first.
 
-    ``left_out`` counts, by sentence, what was set aside because ``only_common`` allowed it.
+    ``left_out`` counts, by sentence, what was set aside because ``only_common`` allowed it. ``clocks``: what
+    time was in each run's talks; empty where its recordings were given.
     """
 
     benchmark: str
@@ -94,6 +95,18 @@ class Comparison:
     runs: tuple[str, ...]
     differences: tuple[Difference, ...]
     left_out: Mapping[str, int]
+    clocks: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def remark(self) -> str:
+        """Return what a reader has to know of the clocks; empty where all runs kept one."""
+        kept = {name: clock or "as recorded" for name, clock in self.clocks.items()}
+        if len(set(kept.values())) < 2 and "step-algorithmic" not in kept.values():
+            return ""
+        told = ", ".join(f"{name}: {clock}" for name, clock in kept.items())
+        if len(set(kept.values())) < 2:
+            return "The talks' work took declared times, so latencies are simulated."
+        return f"Latencies of different clocks are different things, and these runs kept several ({told})."
 
 
 def compare(
@@ -127,7 +140,8 @@ def compare(
     tested = [i for i, one in enumerate(found) if one.paired.p is not None]
     for i, adjusted in zip(tested, holm([found[i].paired.p or 0.0 for i in tested]), strict=True):
         found[i] = replace(found[i], adjusted=adjusted)
-    return Comparison(base.benchmark, base.variant, base.version, tuple(runs), tuple(found), left_out)
+    clocks = {name: run.clock for name, run in runs.items()}
+    return Comparison(base.benchmark, base.variant, base.version, tuple(runs), tuple(found), left_out, clocks)
 
 
 def _difference(
@@ -183,6 +197,7 @@ def to_json(comparison: Comparison) -> dict[str, Any]:
         "runs": list(comparison.runs),
         "differences": [_one_json(one) for one in comparison.differences],
         "left_out": dict(comparison.left_out),
+        "clocks": dict(comparison.clocks),
     }
 
 
@@ -207,6 +222,8 @@ def markdown(comparison: Comparison) -> str:
     tested = sum(one.adjusted is not None for one in comparison.differences)
     parts = [f"# {heading}: differences from {markdown_text(first)}"]
     parts += [f"Set aside: {markdown_text(what)}: {count}." for what, count in comparison.left_out.items()]
+    if comparison.remark:
+        parts.append(f"**{markdown_text(comparison.remark)}**")
     parts.append(
         "Each line pairs the items that have a value in both runs. "
         "Difference: the later run minus the first. p: sign-flip permutation, two-sided; "

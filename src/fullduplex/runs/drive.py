@@ -20,16 +20,16 @@ from fullduplex.driving.drive import drive
 from fullduplex.driving.heard import words_heard
 from fullduplex.driving.link import Note, Said, System
 from fullduplex.driving.observe import (
+    dropped_frames,
     falls_behind,
-    frame_lags,
     growth,
-    missing_frames,
+    output_lags,
     receive_factor,
     samples_received,
     taken_back,
     underruns,
 )
-from fullduplex.driving.placements import fit_source, placed_by, seconds_apart, source_points
+from fullduplex.driving.placements import fit_source, parts_by, seconds_apart, source_points
 from fullduplex.driving.talk import BrokenTalk, Talk
 from fullduplex.errors import ConversationError, FullDuplexError, InputError, RunError, printable
 from fullduplex.model.items import Event
@@ -40,13 +40,12 @@ from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.run import Run
 from fullduplex.runs.stimulus import Stimulus, stimulus
+from fullduplex.runs.told import DONE, read_told
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
 T = TypeVar("T")
 SCHEMA = 1
-#: What a finished talk leaves last, so that its presence says that the rest is whole.
-DONE = keep.ABOUT
 LATENESS, REPORTED, REPORTED_OUTPUT = "lateness.json", "reported.json", "reported_output.json"
 #: The folder of what earlier attempts left.
 ATTEMPTS = "attempts"
@@ -171,8 +170,7 @@ def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -
 
 
 def _events(folder: Path) -> tuple[Event, ...]:
-    path = folder / DONE
-    return _events_in(read_json(path)) if path.is_file() else ()
+    return _events_in(read_told(folder)) if (folder / DONE).is_file() else ()
 
 
 def _events_in(told: Mapping[str, Any]) -> tuple[Event, ...]:
@@ -224,11 +222,10 @@ class _Job:
     def told(self, folder: Path | None = None) -> dict[str, Any] | None:
         """Return what the folder, else the item's, says of the talk that it holds; None where it holds none."""
         try:
-            told = read_json((folder or self.folder) / DONE)
+            told = read_told(folder or self.folder)
         except InputError:
             return None
-        known = {"digest", "attempts", "failed"} <= set(told) if isinstance(told, dict) else False
-        return told if known else None
+        return told if {"digest", "attempts", "failed"} <= set(told) else None
 
     def before(self) -> list[dict[str, Any]]:
         """Return the attempts of an earlier call that all failed, having put the last of them beside the others."""
@@ -257,7 +254,7 @@ class _Job:
             try:
                 talk, its = await self.talk(number)
                 decided = {"decided": its.told(), "effects": its.put}
-                faults = await self.aside(partial(its.check, talk)) if self.asked.hang_up or self.asked.check else ()
+                faults = await self.aside(partial(its.check, talk)) if self.asked.judged else ()
                 if faults:
                     told["discarded"] = [fault.to_json() for fault in faults]
             except BrokenTalk as error:
@@ -325,10 +322,14 @@ class _Job:
             keep.write_received(folder, talk)
             write_json(folder / LATENESS, told["pacing"].pop("lateness"))
             told["stages"] = [dict(note.data) for note in talk.notes if isinstance(note, Note) and note.kind == "stage"]
-            told["received"] = _received(talk, self.system.traits.timing == "sync")
+            told["received"] = _received(
+                talk, self.system.traits.timing == "sync", self.system.traits.source == "session"
+            )
             told["clocks"] = _clocks(talk, self.system.traits.source == "session")
             for turn, cue in zip(told["turns"], self.asked.cues, strict=False):
                 turn["event"] = cue.event
+            for turn in told["turns"] if self.asked.events else ():
+                turn["event"] = self.asked.events.get(turn["id"], "")
             self.report(folder, talk, _events_in(told))
         told |= {
             "system": self.system.spec.to_json(),
@@ -391,11 +392,12 @@ def _prepared(task: DriveTask) -> _Job:
     entry = task.entry
     names = (("id", entry.id), ("set", entry.set))
     system = _system(task.system, task.cache, names if "{" in str(task.system) else ())
-    allowed = system.traits.clocks
+    asked = stimulus(entry)
+    allowed = tuple(clock for clock in system.traits.clocks if clock != "virtual" or not asked.computes)
     clock = next((known for known in allowed if known == (task.clock or allowed[0])), None)
     if clock is None:
         raise InputError("--clock", found=task.clock, expected=f"{' or '.join(allowed)} for {task.system.name}")
-    return _Job(task, system, stimulus(entry), clock)
+    return _Job(task, system, asked, clock)
 
 
 @once_per_process
@@ -403,7 +405,7 @@ def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -
     return build(spec, Path(cache_folder), dict(names))
 
 
-def _received(talk: Talk, sync: bool) -> dict[str, Any]:
+def _received(talk: Talk, sync: bool, sourced: bool) -> dict[str, Any]:
     """Return what came, and whether it kept to what the system says of itself; times in decimal seconds."""
     factor = receive_factor(talk.received, talk.rate)
     told: dict[str, Any] = {
@@ -413,9 +415,10 @@ def _received(talk: Talk, sync: bool) -> dict[str, Any]:
         "underruns": underruns(talk.placed),
     }
     if sync:
-        lags = frame_lags(talk.received, talk.pacing.frame)
-        told |= {"lag_growth": round(growth(lags, talk.pacing.frame), 4), "missing_frames": len(missing_frames(lags))}
-        told["falls_behind"] = falls_behind(lags, talk.pacing.frame)
+        frame = talk.pacing.frame
+        lags = output_lags(talk.received, frame, sourced=sourced)
+        told |= {"lag_growth": round(growth(lags, frame), 4), "falls_behind": falls_behind(lags, frame)}
+        told["missing_frames"] = len(dropped_frames(lags, frame))
     return told
 
 
@@ -423,8 +426,8 @@ def _clocks(talk: Talk, source: bool) -> dict[str, Any]:
     """Return for how many seconds each other clock places the audio differently, and the source clock's line."""
     told: dict[str, Any] = {}
     for clock in ("arrival", "source") if source else ("arrival",):
-        other = placed_by(clock, talk.received, talk.rate, len(talk.system))
-        told[clock] = round(seconds_apart(talk.system, other, talk.rate), 6)
+        other = parts_by(clock, talk.received, talk.rate)
+        told[clock] = round(seconds_apart(talk.placed, other, talk.rate), 6)
     fit = fit_source(source_points(talk.received)) if source else None
     if fit is not None:
         worst = max(map(abs, fit.residuals))
@@ -452,6 +455,7 @@ def _content(asked: Stimulus) -> Any:
         "voice": asked.voice,
         "recogniser": asked.recogniser,
         "check": asked.check,
+        "events": dict(asked.events),
     }  # fmt: skip
 
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
-from fullduplex.runs.drive import DONE
 from fullduplex.runs.run import Run
+from fullduplex.runs.told import DONE, read_told
 
+#: Where the processor was at work for a smaller share of the work's time, the talk's times say so.
+BUSY = 0.85
 #: The stages of a cascade in order, each with what it lasts from and to.
 STAGES = {
     "endpoint": "end of the user's speech to the endpoint",
@@ -43,8 +44,8 @@ class Talks:
     ``behind``: talks whose frame-for-frame system lagged more and more; ``lost_frames``: those in which it left
     some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the
     user did, by fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system
-    was given its input whole, so that restraint holds by construction.
-    ``worst_lateness`` in seconds.
+    was given its input whole, so that restraint holds by construction. ``worked`` and ``processed`` are how long
+    work took on the step-honest clock, and how long the processor was at it; with ``worst_lateness`` in seconds.
     """
 
     n: int = 0
@@ -62,8 +63,12 @@ class Talks:
     discarded: Counter[str] = field(default_factory=Counter)
     invalid: int = 0
     whole_turns: int = 0
+    unreadable: int = 0
     worst_lateness: float = 0.0
     stages: tuple[Stage, ...] = ()
+    repeats: int = 1
+    worked: float = 0.0
+    processed: float = 0.0
 
     def sentences(self) -> Iterator[str]:
         """Yield what a reader of the tables has to know of the talks, one sentence each."""
@@ -72,6 +77,16 @@ class Talks:
         yield f"{self.n} talks: {clocks}; ended {ended}; {self.attempts} attempts"
         if "step-algorithmic" in self.clocks:
             yield "on the step-algorithmic clock the system's work took declared times, so latencies are simulated"
+        if self.unreadable:
+            yield f"{self.unreadable} talks have a {DONE} that cannot be read, and are not counted here"
+        if "step-honest" in self.clocks and self.processed < BUSY * self.worked:
+            share = 100 * (1 - self.processed / self.worked)
+            yield (
+                f"on the step-honest clock work waited {share:.0f} % of its time, for a busy processor or a server: "
+                "on an idle machine latencies would be shorter"
+            )
+        if self.repeats > 1:
+            yield f"each item was driven {self.repeats} times: n counts talks, and intervals take the item as the unit"
         if self.failed:
             yield f"{self.failed} talks failed and were kept as far as they went"
         if self.late:
@@ -107,10 +122,15 @@ def talks(run: Run) -> Talks | None:
     times: dict[str, list[float]] = {name: [] for name in STAGES}
     for folder in run.items():
         try:
-            told = read_json(folder / DONE)
+            told = read_told(folder)
         except InputError:
+            found.unreadable += (folder / DONE).exists()
             continue
         found.n += 1
+        found.repeats = max(found.repeats, int(told.get("repeat", 1)))
+        work = told.get("work", {})
+        found.worked += float(work.get("seconds", 0.0))
+        found.processed += float(work.get("processor_seconds", 0.0))
         found.attempts += len(told.get("attempts", ()))
         for attempt in told.get("attempts", ()):
             found.discarded.update({fault["kind"] for fault in attempt.get("discarded", ())})
@@ -135,7 +155,7 @@ def talks(run: Run) -> Talks | None:
             for name in STAGES:
                 if isinstance(stage.get(name), int | float):
                     times[name].append(float(stage[name]))
-    if not found.n:
+    if not found.n and not found.unreadable:
         return None
     found.stages = tuple(
         Stage(name, len(spent), float(np.median(spent)), float(np.percentile(spent, 90)))
@@ -149,6 +169,7 @@ def as_json(found: Talks) -> dict[str, Any]:
     """Return the counts as a JSON object."""
     return {
         "talks": found.n,
+        "unreadable": found.unreadable,
         "clocks": dict(found.clocks),
         "protocols": dict(found.protocols),
         "ended_by": dict(found.ended),

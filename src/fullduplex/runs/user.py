@@ -262,6 +262,10 @@ class _Changed:
         return self._user.finished
 
     @property
+    def scheduled(self) -> bool:
+        return bool(getattr(self._user, "scheduled", True))
+
+    @property
     def unsaid(self) -> tuple[Turn, ...]:
         return self._user.unsaid if isinstance(self._user, Turns) else ()
 
