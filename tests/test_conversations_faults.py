@@ -213,3 +213,15 @@ def test_a_dry_run_counts_what_is_held_and_how_long_the_rest_may_take(item: Any,
     _, then = drive(tmp_path, system, "--dry-run")
     assert "1 talks, 0 of them held already; at most 10 s of talk" in first
     assert "1 talks, 0 of them held already" in then
+
+
+@pytest.mark.parametrize("record", ["[]", "{", '{"turns": [{"event": "pause", "timestamp": ["x", 1]}]}'])
+def test_a_talk_whose_record_is_damaged_is_held_again(record: str, item: Any, tmp_path: Path) -> None:
+    item("1")
+    system = script(tmp_path)
+    drive(tmp_path, system)
+    folder = tmp_path / "run/trials/candor_turn_taking/1"
+    before = told(folder)
+    (folder / "talk.json").write_text(record)
+    status, text = drive(tmp_path, system)
+    assert status == 0 and told(folder) == before, text

@@ -5,7 +5,7 @@ The run under another clock is a run of its own, in ``RUN/clocks/CLOCK``. Nothin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from fullduplex import benchmarks
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.fdb_folder import transcript
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import member, write_json
 from fullduplex.driving.heard import words_heard
 from fullduplex.driving.keep import LOG, read_log
 from fullduplex.driving.placements import PLACEMENTS, Placement, parts_by, placed_by
@@ -24,9 +24,10 @@ from fullduplex.model.items import Event
 from fullduplex.model.spans import SECOND, Span, in_seconds, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.model.speech import Token
-from fullduplex.runs.drive import DONE, REPORTED, REPORTED_OUTPUT
+from fullduplex.runs.drive import REPORTED, REPORTED_OUTPUT
 from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
+from fullduplex.runs.told import DONE, read_told
 from fullduplex.stages import Asked, Progress, Scored, engine_for, heard_and_measured, settled
 
 FOLDER = "clocks"
@@ -48,8 +49,8 @@ def place_anew(task: PlaceTask) -> str:
     Returns the folder that was written. Raises :class:`InputError` where the log cannot be read.
     """
     folder, out = Path(task.folder), Path(task.out)
-    log, about = read_log(folder), read_json(folder / DONE)
-    length = round(float(about["duration"]) * log.rate)
+    log, about = read_log(folder), read_told(folder)
+    length = round(float(member(about, "duration", folder / DONE)) * log.rate)
     out.mkdir(parents=True, exist_ok=True)
     sound = placed_by(task.clock, log.received, log.rate, length, priming=task.priming)
     audio.write(out / "output.wav", sound, log.rate)
@@ -79,7 +80,7 @@ def under(
     folders = [folder for folder in run.items() if (folder / LOG).is_file() and (folder / DONE).is_file()]
     if not folders:
         raise RunError(f"{run.path}: holds no log of what arrived; only what `fullduplex run` drove can be placed anew")
-    if kind == "source" and not any("source" in read_json(f / DONE).get("clocks", {}) for f in folders):
+    if kind == "source" and not any("source" in _elsewhere(folder) for folder in folders):
         raise RunError(f"{run.path}: {run.system} told no session time of its own, so there is no source clock")
     name = kind if not priming else f"{kind}-primed-{priming // 1000}ms"
     place = run.path / FOLDER / name
@@ -121,10 +122,18 @@ def differing(run: Run) -> dict[str, int]:
     """Return for each other clock how many of the run's talks have their audio elsewhere by more than a millisecond."""
     found: dict[str, int] = {}
     for folder in run.items():
-        path = folder / DONE
-        for clock, apart in (read_json(path).get("clocks", {}) if path.is_file() else {}).items():
-            if clock in PLACEMENTS and apart > 0.001:
+        for clock, apart in _elsewhere(folder).items():
+            if clock in PLACEMENTS and isinstance(apart, int | float) and apart > 0.001:
                 found[clock] = found.get(clock, 0) + 1
+    return found
+
+
+def _elsewhere(folder: Path) -> Mapping[str, Any]:
+    """Return what the talk says of other clocks; nothing where there is no such talk, or one that cannot be read."""
+    try:
+        found: Mapping[str, Any] = read_told(folder).get("clocks", {})
+    except InputError:
+        return {}
     return found
 
 
