@@ -245,7 +245,7 @@ def test_the_report_shows_the_numbers_under_each_clock_where_they_differ(
     status, text = drive(items, script, tmp_path / "run", rules="fdb-1.0@anchored")
     assert status == 0, text
     report = (tmp_path / "run" / "report.md").read_text()
-    assert "## Under each clock" in report and "icc_backchannel" in report
+    assert "## Under each clock" in report and "Backchannel, ICC: TOR" in report
     run("report", tmp_path / "run")
     page = (tmp_path / "run" / "report.html").read_text()
     assert "Under each clock" in page

@@ -40,11 +40,20 @@ def clock_rows(system: str, own: Mapping[str, Any], others: Mapping[str, Mapping
     """
     tables = {"playout": own, **others}
     found: dict[tuple[str, str], dict[str, Value]] = {}
+    titles: dict[tuple[str, str], str] = {}
     for clock, table in tables.items():
         for row in table["estimates"]:
-            found.setdefault((row["scenario"], row["metric"]), {})[clock] = (row["value"], row["n"])
+            key = (row["scenario"], row["metric"])
+            found.setdefault(key, {})[clock] = (row["value"], row["n"])
+            titles[key] = f"{row.get('scenario_title') or row['scenario']}: {row.get('title') or row['metric']}"
     return [
-        {"system": system, "scenario": scenario, "metric": metric, "values": values}
+        {
+            "system": system,
+            "scenario": scenario,
+            "metric": metric,
+            "title": titles[scenario, metric],
+            "values": values,
+        }
         for (scenario, metric), values in found.items()
         if len({_rounded(value) for value in values.values()}) > 1
     ]
@@ -62,13 +71,14 @@ def clocks_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     parts = [
         "\n## Under each clock\n",
         "The same logs, placed as a listener heard them (playout), by a client that plays in order of arrival and "
-        "takes nothing back (arrival), or by the system's own clock (source). Only what differs is shown.\n",
-        "| system | scenario | metric | " + " | ".join(clocks) + " |",
-        "|---|---|---|" + "---:|" * len(clocks),
+        "takes nothing back (arrival), or by the system's own clock (source). On the arrival clock a reply that was "
+        "taken back sounds on, and can pass for an early answer to what follows. Only what differs is shown.\n",
+        "| system | scenario and metric | " + " | ".join(clocks) + " |",
+        "|---|---|" + "---:|" * len(clocks),
     ]
     for row in rows:
         cells = [_cell(row["values"].get(clock)) for clock in clocks]
-        names = [markdown_text(str(row[key])) for key in ("system", "scenario", "metric")]
+        names = [markdown_text(str(row[key])) for key in ("system", "title")]
         parts.append("| " + " | ".join([*names, *cells]) + " |")
     return "\n".join(parts) + "\n"
 
