@@ -24,6 +24,7 @@ def test_a_number_that_is_none_is_refused_where_talks_are_held(tmp_path: Path, o
     assert done.exit_code == 2 and "is not a finite number" in done.output
 
 
-def test_a_seed_below_zero_is_refused(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli.main, ["synth", "--out", str(tmp_path / "out"), "--seed", "-1"])
-    assert done.exit_code == 2 and "--seed" in done.output
+@pytest.mark.parametrize("command", [("synth",), ("demo",), ("selftest",), ("run", "fdb-1.0")])
+def test_a_seed_below_zero_is_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(cli.main, [*command, "--out", str(tmp_path / "out"), "--seed", "-1"])
+    assert done.exit_code == 2 and "Invalid value for '--seed'" in done.output

@@ -173,7 +173,7 @@ def test_what_a_killed_maker_left_is_removed(tmp_path: Path, monkeypatch: pytest
     dead.wait()
     for process, left in ((dead.pid, True), (os.getpid(), False)):
         with monkeypatch.context() as context:
-            context.setattr(item_folder.os, "getpid", lambda process=process: process)
+            context.setattr("fullduplex.making.item_folder.os.getpid", lambda process=process: process)
             half = item_folder._half_beside(theirs)
         half.mkdir(parents=True)
         synthesise(write(tmp_path, [{"text": "Is it late?"}]), tmp_path / "out", [HIBARI])
@@ -369,7 +369,7 @@ def test_a_clip_that_holds_no_voice_is_refused_and_nothing_waits(tmp_path: Path,
         clip.mkdir()
     else:
         bit = 0 if kind == "silent" else 1 / 32768
-        audio.write(clip, np.tile(np.float32([bit, 0]), 4_000), 8_000)
+        audio.write(clip, np.tile(np.asarray([bit, 0], np.float32), 4_000), 8_000)
     found = synthesise(write(tmp_path, [{"text": [{"clip": "clip.wav"}]}]), tmp_path / "out", [HIBARI])
     ((_, why),) = found.failed
     assert "clip.wav: found no" in why and "expected a" in why

@@ -263,3 +263,10 @@ def test_a_file_that_is_no_model_is_a_sentence(tmp_path: Path) -> None:
         list(LlamaCpp(str(tmp_path / "bad.gguf")).reply(ASKED))
     with pytest.raises(PluginError, match="there is no file"):
         LlamaCpp(str(tmp_path / "none.gguf"))
+
+
+def test_an_address_that_is_none_is_a_sentence() -> None:
+    from fullduplex.providers.language_models.openai_compatible import OpenAICompatible
+
+    with pytest.raises(PluginError, match="could not be talked with"):
+        list(OpenAICompatible("http://[::1", "m").reply([Message("user", "hello")]))

@@ -284,3 +284,8 @@ def test_an_answer_that_drips_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def test_an_address_that_is_none_is_a_sentence() -> None:
+    with pytest.raises(PluginError, match="is no address"):
+        OpenAI(base_url="http://[::1", key=KEY).speak("Go")

@@ -210,7 +210,7 @@ def _score_options(command: Any) -> Any:
         click.option("--reference", type=_PATH, metavar="FILE",
                      help="Your copy of the backchannel reference distributions (JSD needs it)."),
         click.option("--system", default="", help="The system's name in tables. Default: the folder's."),
-        click.option("--seed", default=0, show_default=True, help="Seed of every resampling."),
+        click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling."),
         _engine,
         click.option("--fail-if", "gates", multiple=True, metavar="GATE",
                      help='Exit 4 if it holds, e.g. "latency.p90 > 1.2"; may be given several times.'),
@@ -481,7 +481,7 @@ def _gates(texts: Sequence[str]) -> list[Any]:
 @main.command()
 @click.argument("runs", type=_PATH, nargs=-1, required=True)
 @click.option("--only-common", is_flag=True, help="Compare what the runs share, and count what is set aside.")
-@click.option("--seed", default=0, show_default=True, help="Seed of every resampling.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
 @click.option("--out", type=_PATH, help="A folder for compare.md and compare.json.")
 @_json
 def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None, as_json: bool) -> int:
@@ -726,7 +726,8 @@ def models_verify(as_json: bool) -> int:
 
 @main.command()
 @click.option("--out", type=_PATH, default=Path("demo"), show_default=True, help="Where the demo's files go.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the demo's rooms and resampling.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+              help="Seed of the demo's rooms and resampling.")  # fmt: skip
 @_engine
 @_json
 def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:

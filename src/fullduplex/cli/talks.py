@@ -55,7 +55,8 @@ _driving_options = (
     *_listening_options,
     click.option("--reference", type=_PATH, metavar="FILE",
                  help="Backchannel reference distributions (JSD needs it)."),
-    click.option("--seed", default=0, show_default=True, help="Seed of effects and of every resampling."),
+    click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
+                 help="Seed of effects and of every resampling."),
     _engine,
 )  # fmt: skip
 

@@ -117,7 +117,7 @@ def smollm2(
     *,
     cache: Path | None = None,
 ) -> LlamaCpp:
-    """Return SmolLM2 135M; the options are those of :class:`LlamaCpp`."""
+    """SmolLM2 135M through llama.cpp on the processor, with the options of ``llamacpp``."""
     return LlamaCpp("", temperature, repeat, seed, context, threads, keep_prompt, cache=cache)
 
 

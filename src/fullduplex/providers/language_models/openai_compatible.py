@@ -98,7 +98,7 @@ class OpenAICompatible:
                 yield from self._texts(answer, where, 2 * limit)
         except httpx.TimeoutException as error:
             raise PluginError(f"{where} was silent for {self.timeout:g} s") from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise PluginError(f"{where} could not be talked with: {self._told(str(error))}") from error
 
     def close(self) -> None:

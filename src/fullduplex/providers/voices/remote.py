@@ -60,6 +60,9 @@ def asked(
             except httpx.TimeoutException:
                 why = f"was silent for {timeout:g} s"
                 continue
+            except httpx.InvalidURL as error:
+                why = f"is no address: {_told(str(error), key)}"
+                break
             except httpx.HTTPError as error:
                 why = f"could not be reached: {_told(str(error), key)}"
                 continue
