@@ -64,7 +64,8 @@ def test_a_server_that_ends_it_leaves_what_was_heard(url: str, where: int, fault
     assert error.talk is not None
     # The sockets of a busy machine take their time.
     assert ms(590) <= error.talk.duration < seconds(6)
-    assert stretches(error.talk.system, error.talk.rate)[0].source == pytest.approx(50 * ms(20), abs=100)
+    # On a busy machine a late piece leaves a gap inside the first block.
+    assert stretches(error.talk.system, error.talk.rate)[0].source == pytest.approx(50 * ms(20), abs=ms(20))
 
 
 def test_a_server_that_reads_no_more_is_stalled() -> None:
@@ -245,3 +246,10 @@ def test_the_traits_are_what_the_driver_is_told() -> None:
     assert "virtual" in Twin().traits.clocks
     assert Loopback("ws://a").spec == Loopback("ws://b").spec
     assert SECOND == 1_000_000
+
+
+def test_a_server_that_freezes_in_a_short_talk_is_no_silent_one() -> None:
+    # It reads no more, and what is sent still fits into the buffers of the socket.
+    error = kept(Twin(Behaviour(stalls=ms(500)).to_json()), seconds(1.4))
+    assert "no word came back" in str(error)
+    assert error.talk is not None and error.talk.ended_by == "stalled"

@@ -86,7 +86,12 @@ async def drive(
             await talking.hold(link)
             talk = talking.kept(link)
             limit.reschedule(loop.time() + TAKES_WITHIN / SECOND)
-    except (ConversationError, asyncio.CancelledError):
+    except ConversationError as error:
+        if talk is None or isinstance(error, BrokenTalk):
+            raise
+        # It took every frame and answers no more: what it was sent, nobody may have read.
+        raise BrokenTalk(f"{system.spec.name}: {error}", replace(talk, ended_by="stalled")) from error
+    except asyncio.CancelledError:
         raise
     except TimeoutError as error:
         if talk is None and not limit.expired():

@@ -42,7 +42,7 @@ HEADER = struct.Struct("<BBHIIq")
 SYSTEM_AUDIO, USER_AUDIO, HEARD = 1, 2, 3
 LAST = 1
 #: How long the server may take to report when the talk is over.
-REPORT_WITHIN = seconds(2)
+REPORT_WITHIN = seconds(8)
 
 _RATES = range(8_000, 192_001)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -175,12 +175,16 @@ async def talk_over(wire: Wire, system: Any, prompt: str) -> AsyncIterator[Talki
         raise ConversationError(f"the loopback server was not ready within {within:g} s{noted}") from None
     except Gone as error:
         raise ConversationError(f"the loopback server left before it was ready: {error}") from error
+    whole = False
     try:
         yield talking
+        whole = True
     finally:
         report = await talking.leave()
         if system.reported is not None and report is not None:
             system.reported(report)
+    if whole and report is None and not talking.gone:
+        raise ConversationError(f"took leave, and no word came back within {in_seconds(REPORT_WITHIN):g} s")
 
 
 class Talking:
@@ -233,6 +237,11 @@ class Talking:
         if not self._finished:
             self._finished = True
             await self._give(json.dumps({"type": "finish"}))
+
+    @property
+    def gone(self) -> bool:
+        """Return whether the server has closed the talk, or the connection broke."""
+        return self._gone
 
     async def leave(self) -> Mapping[str, Any] | None:
         """Take leave; return the server's report, or None where it gives none in time."""
