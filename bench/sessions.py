@@ -25,7 +25,8 @@ from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.files import read_json
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
-from fullduplex.runs.drive import LATENESS, DriveTask, hold_together
+from fullduplex.runs.drive import DriveTask, hold_together
+from fullduplex.runs.record import LATENESS
 from fullduplex.testing.loopback import served
 
 RATE = 16_000

@@ -24,8 +24,8 @@ from fullduplex.model.items import Event
 from fullduplex.model.spans import SECOND, Span, in_seconds, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.model.speech import Token
-from fullduplex.runs.drive import REPORTED, REPORTED_OUTPUT
 from fullduplex.runs.items import read_item
+from fullduplex.runs.record import REPORTED, REPORTED_OUTPUT
 from fullduplex.runs.run import Run
 from fullduplex.runs.told import DONE, read_told
 from fullduplex.stages import Asked, Progress, Scored, engine_for, heard_and_measured, settled

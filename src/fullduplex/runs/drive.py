@@ -4,40 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
-from fullduplex.data.fdb_folder import transcript
-from fullduplex.data.files import read_json, write_json
-from fullduplex.driving import keep
 from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.drive import drive
-from fullduplex.driving.heard import words_heard
-from fullduplex.driving.link import Note, Said, System
-from fullduplex.driving.observe import (
-    dropped_frames,
-    falls_behind,
-    growth,
-    output_lags,
-    receive_factor,
-    samples_received,
-    taken_back,
-    underruns,
-)
-from fullduplex.driving.placements import fit_source, parts_by, seconds_apart, source_points
+from fullduplex.driving.link import System
 from fullduplex.driving.talk import BrokenTalk, Talk
 from fullduplex.errors import ConversationError, FullDuplexError, InputError, RunError, printable
 from fullduplex.model.items import Event
-from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
+from fullduplex.model.spans import SECOND, in_seconds, ms
 from fullduplex.model.spec import Spec, digest
-from fullduplex.model.speech import Token
 from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
+from fullduplex.runs.record import KEPT, REPORTED, REPORTED_OUTPUT, events_in, write_attempt
 from fullduplex.runs.run import Run
 from fullduplex.runs.stimulus import Stimulus, stimulus
 from fullduplex.runs.told import DONE, read_told
@@ -45,14 +29,8 @@ from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
 T = TypeVar("T")
-SCHEMA = 1
-LATENESS, REPORTED, REPORTED_OUTPUT = "lateness.json", "reported.json", "reported_output.json"
 #: The folder of what earlier attempts left.
 ATTEMPTS = "attempts"
-#: All that an attempt leaves, the record first.
-_KEPT = (
-    DONE, "input.wav", "sent.flac", "output.wav", keep.LOG, keep.AUDIO, LATENESS, REPORTED, REPORTED_OUTPUT,
-)  # fmt: skip
 #: Talks that are held together begin so far apart, since a handshake keeps the others' frames waiting.
 _APART = ms(5)
 
@@ -170,18 +148,7 @@ def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -
 
 
 def _events(folder: Path) -> tuple[Event, ...]:
-    return _events_in(read_told(folder)) if (folder / DONE).is_file() else ()
-
-
-def _events_in(told: Mapping[str, Any]) -> tuple[Event, ...]:
-    last = seconds(told.get("duration", 0.0))
-    return tuple(
-        # What the end of the talk cut off was not said.
-        Event(turn["event"], Span(start, max(start + 1, min(end, last))), turn["text"])
-        for turn in told.get("turns", ())
-        if turn.get("event") and turn["timestamp"]
-        for start, end in [map(seconds, turn["timestamp"])]
-    )
+    return events_in(read_told(folder)) if (folder / DONE).is_file() else ()
 
 
 class _Job:
@@ -234,7 +201,7 @@ class _Job:
             place = self.folder / ATTEMPTS / str(len(last["attempts"]))
             place.mkdir(parents=True, exist_ok=True)
             # The record last: as long as it is there, this is done again.
-            for name in reversed(_KEPT):
+            for name in reversed(KEPT):
                 if (self.folder / name).is_file():
                     (self.folder / name).replace(place / name)
         kept = [self.told(place) for place in (self.folder / ATTEMPTS).glob("*")]
@@ -307,31 +274,8 @@ class _Job:
         return await asyncio.to_thread(work) if self.clock == "wall" else work()
 
     def keep(self, folder: Path, talk: Talk | None, attempts: list[dict[str, Any]], failed: str, decided: Any) -> None:
-        """Write what is known of an attempt; ``talk.json`` last."""
-        folder.mkdir(parents=True, exist_ok=True)
-        # Nothing of another attempt may be taken for this one's; the record goes first.
-        for name in _KEPT:
-            (folder / name).unlink(missing_ok=True)
-        told: dict[str, Any] = {"schema": SCHEMA}
-        if talk is not None:
-            told = keep.about(talk)
-            audio.write(folder / "input.wav", talk.user, talk.user_rate)
-            if talk.sent is not talk.user:
-                audio.write(folder / "sent.flac", talk.sent, talk.user_rate)
-            audio.write(folder / "output.wav", talk.system, talk.rate)
-            keep.write_received(folder, talk)
-            write_json(folder / LATENESS, told["pacing"].pop("lateness"))
-            told["stages"] = [dict(note.data) for note in talk.notes if isinstance(note, Note) and note.kind == "stage"]
-            told["received"] = _received(
-                talk, self.system.traits.timing == "sync", self.system.traits.source == "session"
-            )
-            told["clocks"] = _clocks(talk, self.system.traits.source == "session")
-            for turn, cue in zip(told["turns"], self.asked.cues, strict=False):
-                turn["event"] = cue.event
-            for turn in told["turns"] if self.asked.events else ():
-                turn["event"] = self.asked.events.get(turn["id"], "")
-            self.report(folder, talk, _events_in(told))
-        told |= {
+        """Write what is known of an attempt."""
+        told = {
             "system": self.system.spec.to_json(),
             "timing": self.system.traits.timing,
             "protocol": self.asked.protocol,
@@ -346,31 +290,7 @@ class _Job:
             "digest": self.digest,
             "made_of": self.parts,
         }
-        write_json(folder / DONE, told)
-
-    def report(self, folder: Path, talk: Talk, events: Sequence[Event]) -> None:
-        """Write the words that the system reported of itself, where it says when each sounded.
-
-        A system that made no sound said no word, and of one that was cut short nobody may have heard a whole
-        one. A system that sounded and reports no words has told nothing.
-        """
-        words = words_heard(talk.placed, talk.notes, talk.rate, length=talk.duration)
-        tells = any(isinstance(note, Said) and note.who == "system" and note.words for note in talk.notes)
-        if not tells and talk.system.any():
-            return
-        rows = [[word.text, in_seconds(word.span.start), in_seconds(word.span.end), None] for word in words]
-        tracks = {"output": {"from": f"reported by {self.system.spec.name}", "words": rows}}
-        write_json(folder / REPORTED, {"schema": 1, "spec": None, "digest": digest(tracks), "tracks": tracks})
-        # The released scripts see only what follows an interruption.
-        ends = [event.span.end for event in events if event.kind == "interruption"]
-        given = self.task.entry.files.get("interrupt.json")
-        if not ends and given is not None:
-            ends = [seconds(read_json(given)[0]["timestamp"][1])]
-        after = ends[0] if ends else 0
-        tokens = tuple(
-            Token(w.text, in_seconds(w.span.start), in_seconds(w.span.end)) for w in words if w.span.start >= after
-        )
-        write_json(folder / REPORTED_OUTPUT, transcript(tokens))
+        write_attempt(folder, talk, told, self.system, self.asked, self.task.entry)
 
 
 def changed(task: DriveTask) -> str:
@@ -403,40 +323,6 @@ def _prepared(task: DriveTask) -> _Job:
 @once_per_process
 def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -> System:
     return build(spec, Path(cache_folder), dict(names))
-
-
-def _received(talk: Talk, sync: bool, sourced: bool) -> dict[str, Any]:
-    """Return what came, and whether it kept to what the system says of itself; times in decimal seconds."""
-    factor = receive_factor(talk.received, talk.rate)
-    told: dict[str, Any] = {
-        "seconds": round(samples_received(talk.received) / talk.rate, 6),
-        "taken_back": round(taken_back(talk.placed) / talk.rate, 6),
-        "receive_factor": None if factor is None else round(factor, 3),
-        "underruns": underruns(talk.placed),
-    }
-    if sync:
-        frame = talk.pacing.frame
-        lags = output_lags(talk.received, frame, sourced=sourced)
-        told |= {"lag_growth": round(growth(lags, frame), 4), "falls_behind": falls_behind(lags, frame)}
-        told["missing_frames"] = len(dropped_frames(lags, frame))
-    return told
-
-
-def _clocks(talk: Talk, source: bool) -> dict[str, Any]:
-    """Return for how many seconds each other clock places the audio differently, and the source clock's line."""
-    told: dict[str, Any] = {}
-    for clock in ("arrival", "source") if source else ("arrival",):
-        other = parts_by(clock, talk.received, talk.rate)
-        told[clock] = round(seconds_apart(talk.placed, other, talk.rate), 6)
-    fit = fit_source(source_points(talk.received)) if source else None
-    if fit is not None:
-        worst = max(map(abs, fit.residuals))
-        told["source_fit"] = {
-            "slope": round(fit.slope, 9),
-            "offset": round(fit.offset / SECOND, 6),
-            "worst_residual": round(worst / SECOND, 6),
-        }
-    return told
 
 
 def _content(asked: Stimulus) -> Any:
