@@ -243,6 +243,8 @@ def ray(where: str) -> Iterator[Engine]:
                 configure_logging=False,
                 object_store_memory=128 * 2**20,
                 _metrics_export_port=None,
+                # What a killed worker had started is ended with it.
+                _system_config={"kill_child_processes_on_worker_exit_with_raylet_subreaper": True},
             )
         slots = int(library.cluster_resources().get("CPU", 1))
         started: set[Any] = set()
