@@ -33,7 +33,7 @@ from typing import Any
 
 from fullduplex import plugins
 from fullduplex.errors import FullDuplexError, InputError, PluginError, printable
-from fullduplex.processes import ProcessPool, WorkerDied
+from fullduplex.processes import ProcessPool, WorkerDied, descendants, end
 
 Function = Callable[[Any], Any]
 DIED = "the worker process died"
@@ -243,8 +243,6 @@ def ray(where: str) -> Iterator[Engine]:
                 configure_logging=False,
                 object_store_memory=128 * 2**20,
                 _metrics_export_port=None,
-                # What a killed worker had started is ended with it.
-                _system_config={"kill_child_processes_on_worker_exit_with_raylet_subreaper": True},
             )
         slots = int(library.cluster_resources().get("CPU", 1))
         started: set[Any] = set()
@@ -262,9 +260,12 @@ def ray(where: str) -> Iterator[Engine]:
             f"ray://{address}" if address else f"ray:{slots}", slots, 4 * slots, submit, (_ray_death(library),)
         )
     finally:
+        # Ray ends its workers, and not always what a task had started in one.
+        family = [] if address else descendants(os.getpid(), under="raylet")
         for reference in list(started):
             library.cancel(reference, force=True)
         library.shutdown()
+        end(family)
 
 
 def _last_line(error: Exception) -> str:

@@ -12,10 +12,11 @@ import os
 import pickle
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Self
 
@@ -167,3 +168,47 @@ def _interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def descendants(of: int, *, under: str = "") -> list[tuple[int, str]]:
+    """Return the processes below ``of``, each with its start, which tells it from a later one of its number.
+
+    ``under``: only those below a process of that name. Empty where there is no ``/proc``.
+    """
+    parents: dict[int, list[tuple[int, str, str]]] = {}
+    for place in Path("/proc").glob("[0-9]*/stat"):
+        found = _read_stat(place)
+        if found is not None:
+            pid, name, parent, began = found
+            parents.setdefault(parent, []).append((pid, name, began))
+    below: list[tuple[int, str]] = []
+    todo = [(of, not under)]
+    while todo:
+        parent, counts = todo.pop()
+        for pid, name, began in parents.get(parent, []):
+            if counts:
+                below.append((pid, began))
+            todo.append((pid, counts or name == under))
+    return below
+
+
+def end(processes: Iterable[tuple[int, str]]) -> None:
+    """Kill those of ``processes`` (see :func:`descendants`) that are still there."""
+    for pid, began in processes:
+        found = _read_stat(Path(f"/proc/{pid}/stat"))
+        if found is not None and found[3] == began:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _read_stat(place: Path) -> tuple[int, str, int, str] | None:
+    """Return a process's number, name, parent and start, or None where it has gone."""
+    try:
+        text = place.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    # The name stands in brackets and may hold any character, brackets too.
+    before, _, after = text.rpartition(")")
+    pid, _, name = before.partition(" (")
+    fields = after.split()
+    return int(pid), name, int(fields[1]), fields[19]
