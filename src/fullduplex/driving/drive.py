@@ -20,6 +20,7 @@ from fullduplex.driving.cues import AUDIBLE, Ear
 from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.heard import WordsAsTheySound
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
+from fullduplex.driving.microphone import Microphone
 from fullduplex.driving.playout import Chunk, Flush, Player, Samples, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
 from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
@@ -127,10 +128,10 @@ class _Talking:
         self.clock = self.loop.time
         self.began = self.clock()
         self.handshake = round((self.began - asked) * SECOND)
-        self.user = np.zeros(length * self.traits.rate_in // SECOND, np.float32)
+        self.total = length * self.traits.rate_in // SECOND
+        self.user, self.sent = Microphone(), bytearray()
         self.bed = bed
         self.plain = echo is None and bed is None
-        self.sent = self.user if self.plain else np.zeros_like(self.user)
         self.player = Player(self.traits.rate_out, priming)
         self.ear = Ear(rate=self.traits.rate_out, pending=self.pending, sound=self.sound)
         self.words = WordsAsTheySound(self.ear, self.traits.rate_out)
@@ -246,7 +247,7 @@ class _Talking:
             raise _Ended(f"sent more than {FLOOD_NOTES} events that are no audio", "flooded")
 
     async def speak(self, link: Link) -> None:
-        rate, out = self.traits.rate_in, self.traits.rate_out
+        out = self.traits.rate_out
         for i in range(self.frames):
             deadline = (i + 1) * self.frame
             await asyncio.sleep(max(0.0, self.began + (deadline + self.slipped) / SECOND - self.clock()))
@@ -255,10 +256,9 @@ class _Talking:
             if lateness > self.frame:
                 # Sending what is overdue at once would reach the system as a burst.
                 self.slipped += lateness
-            self.capture(i * self.frame, min(deadline, self.length))
+            frame = self.capture(i * self.frame, deadline)
             self.sending = self.clock()
-            # A copy: a system that works in place would change what the record says was sent.
-            await link.send(self.sent[i * self.frame * rate // SECOND : deadline * rate // SECOND].copy())
+            await link.send(frame)
             id, played = self.player.latest(sample_at(min(deadline, self.length), out))
             await link.heard(Position(min(deadline, self.length), id, played * SECOND // out))
             self.sending = None
@@ -299,9 +299,10 @@ class _Talking:
             # A reply that came after the input is part of the talk, whole.
             self.ended_at = max(self.ended_at, self.player.queued() * SECOND // self.traits.rate_out)
 
-    def capture(self, start: int, end: int) -> None:
-        """Fill the user's samples of ``[start, end)``, given all that was heard before ``end``."""
+    def capture(self, start: int, deadline: int) -> Samples:
+        """Return the frame that begins at ``start``, given all that was heard before its end."""
         out, rate = self.traits.rate_out, self.traits.rate_in
+        end = min(deadline, self.length)
         first, last = sample_at(start, out), sample_at(end, out)
         parts = self.player.within(first, last)
         heard = self.player.sound(first, last) if parts or self.echo is not None else None
@@ -314,23 +315,25 @@ class _Talking:
                 self.hush(end)
             else:
                 self.say(act, start)
-        if not self.plain:
-            span = slice(start * rate // SECOND, min(len(self.user), end * rate // SECOND))
-            around = self.user[span].copy()
-            if self.bed is not None:
-                part = self.bed[span]
-                around[: len(part)] += part
-            if self.echo is not None and heard is not None:
-                self.echo.take(heard)
-                around += self.echo.between(span.start, span.stop)
-            self.sent[span] = np.clip(around, -1, 1)
+        begin, stop = start * rate // SECOND, min(deadline * rate // SECOND, self.total)
+        frame = self.user.capture(begin, stop)
+        if self.plain:
+            return frame
+        if self.bed is not None:
+            part = self.bed[begin:stop]
+            frame[: len(part)] += part
+        if self.echo is not None and heard is not None:
+            self.echo.take(heard)
+            frame += self.echo.between(begin, stop)
+        np.clip(frame, -1, 1, out=frame)
+        self.sent += frame.tobytes()
+        return frame
 
     def say(self, act: Speak, start: int) -> None:
         rate = self.traits.rate_in
         begin = max(act.at, start, self.ear.spoke_until)
         at = sample_at(begin, rate)
-        part = act.turn.samples[: max(0, len(self.user) - at)]
-        self.user[at : at + len(part)] = part
+        self.user.say(at, act.turn.samples)
         until = max(begin + 1, begin + len(act.turn.samples) * SECOND // rate)
         self.taken.append((act.turn, Span(begin, until)))
         self.ear.begin(begin, until)
@@ -338,7 +341,7 @@ class _Talking:
     def hush(self, end: int) -> None:
         if not self.ear.speaking:
             return
-        self.user[sample_at(end, self.traits.rate_in) :] = 0
+        self.user.hush(sample_at(end, self.traits.rate_in))
         turn, span = self.taken[-1]
         self.taken[-1] = (turn, Span(span.start, max(span.start + 1, end)))
         self.ear.spoke_until = max(span.start + 1, end)
@@ -355,10 +358,10 @@ class _Talking:
             if span.start < length
         ]
         ends = length * rate // SECOND
-        user = _cut(self.user, ends)
+        user = _cut(self.user.captured(), ends)
         return Talk(
             user=user,
-            sent=user if self.plain else _cut(self.sent, ends),
+            sent=user if self.plain else _cut(np.frombuffer(self.sent, np.float32).copy(), ends),
             user_rate=rate,
             received=received,
             system=played.samples,

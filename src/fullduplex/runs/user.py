@@ -11,6 +11,7 @@ import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def part(asked: Stimulus, traits: Traits, *, seed: int, attempt: int, language: 
 
 def _turn(cue: Cued, rate: int, seed: int, load: Callable[[str], Samples], put: list[dict[str, Any]]) -> Turn:
     # Resampled once and whole: chunk by chunk it would click and drift.
-    samples = _recording(str(cue.audio), cue.channel, rate)
+    samples = _recording(str(cue.audio), cue.audio.stat().st_mtime_ns, cue.channel, rate)
     if cue.effects:
         from fullduplex.making.effects import affected
 
@@ -119,9 +120,11 @@ def _turn(cue: Cued, rate: int, seed: int, load: Callable[[str], Samples], put: 
     return Turn(samples, cue.due, cue.id, cue.text)
 
 
-def _recording(path: str, channel: int | None, rate: int) -> Samples:
+@lru_cache(maxsize=8)
+def _recording(path: str, changed: int, channel: int | None, rate: int) -> Samples:
     samples, own = audio.read(Path(path), channel)
     made: Samples = audio.resample(samples, own, rate)
+    made.flags.writeable = False  # several talks may be playing it
     return made
 
 
