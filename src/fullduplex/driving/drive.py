@@ -20,7 +20,7 @@ from fullduplex.driving.cues import AUDIBLE, Ear
 from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.heard import WordsAsTheySound
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
-from fullduplex.driving.microphone import Microphone
+from fullduplex.driving.microphone import Microphone, joined
 from fullduplex.driving.playout import Chunk, Flush, Player, Samples, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
 from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
@@ -85,7 +85,8 @@ async def drive(
             limit.reschedule(None)
             talking = _Talking(system, player, length, frame, priming, hang_up, echo, bed, prompt, asked)
             await talking.hold(link)
-            talk = talking.kept(link)
+            # Putting a long talk together must not keep the frames of others waiting.
+            talk = await asyncio.to_thread(talking.kept, link) if clock == "wall" else talking.kept(link)
             limit.reschedule(loop.time() + TAKES_WITHIN / SECOND)
     except ConversationError as error:
         if talk is None or isinstance(error, BrokenTalk):
@@ -129,7 +130,8 @@ class _Talking:
         self.began = self.clock()
         self.handshake = round((self.began - asked) * SECOND)
         self.total = length * self.traits.rate_in // SECOND
-        self.user, self.sent = Microphone(), bytearray()
+        self.user = Microphone()
+        self.sent: list[bytes] = []
         self.bed = bed
         self.plain = echo is None and bed is None
         self.player = Player(self.traits.rate_out, priming)
@@ -326,7 +328,7 @@ class _Talking:
             self.echo.take(heard)
             frame += self.echo.between(begin, stop)
         np.clip(frame, -1, 1, out=frame)
-        self.sent += frame.tobytes()
+        self.sent.append(frame.tobytes())
         return frame
 
     def say(self, act: Speak, start: int) -> None:
@@ -361,7 +363,7 @@ class _Talking:
         user = _cut(self.user.captured(), ends)
         return Talk(
             user=user,
-            sent=user if self.plain else _cut(np.frombuffer(self.sent, np.float32).copy(), ends),
+            sent=user if self.plain else _cut(joined(self.sent), ends),
             user_rate=rate,
             received=received,
             system=played.samples,

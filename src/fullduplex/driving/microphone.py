@@ -6,6 +6,8 @@ others may be waiting for their next frame.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fullduplex.driving.playout import Samples
@@ -16,7 +18,8 @@ class Microphone:
 
     def __init__(self) -> None:
         self._turns: list[tuple[int, Samples]] = []
-        self._captured = bytearray()
+        # Many small pieces: one that grows would be moved as a whole, while frames of other talks wait.
+        self._captured: list[bytes] = []
 
     def say(self, at: int, samples: Samples) -> None:
         """Let ``samples`` begin at ``at``, which has not been captured yet."""
@@ -34,9 +37,20 @@ class Microphone:
             if lo < hi:
                 frame[lo - first : hi - first] = samples[lo - start : hi - start]
         self._turns = [turn for turn in self._turns if turn[0] + len(turn[1]) > end]
-        self._captured += frame.tobytes()
+        self._captured.append(frame.tobytes())
         return frame
 
     def captured(self) -> Samples:
         """Return all that was captured."""
-        return np.frombuffer(self._captured, np.float32).copy()
+        return joined(self._captured)
+
+
+def joined(pieces: Sequence[bytes]) -> Samples:
+    """Return pieces of float32 samples end to end."""
+    whole = np.empty(sum(map(len, pieces)) // 4, np.float32)
+    at = 0
+    # Piece by piece, so that other threads get their turn in between.
+    for piece in pieces:
+        whole[at : at + len(piece) // 4] = np.frombuffer(piece, np.float32)
+        at += len(piece) // 4
+    return whole
