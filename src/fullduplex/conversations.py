@@ -77,15 +77,8 @@ class Estimate:
 
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
     """Return what :func:`converse` would do, doing nothing; raises what it would raise before its first talk."""
-    chosen, entries = _opened(path, asked)
-    clock = _clock(driving, entries, cache)
-    _apart(path, out)
-    Run.fits(out, _told(chosen, path, entries, asked, driving, clock))
-    reported = asked.recogniser == REPORTED
-    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
-    settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
-    tasks = list(_tasks(out, entries, asked, driving, cache))
-    _same(tasks)
+    prepared = _prepared(path, out, asked, driving, cache)
+    entries, tasks, clock = prepared.entries, prepared.tasks, prepared.clock
     held = sum(1 for task in tasks if _is_there(out, task))
     lengths = sum(_at_most(entry) for entry in entries) * driving.repeats
     left = lengths * (len(tasks) - held) / max(1, len(tasks))
@@ -112,8 +105,7 @@ def converse(
     """
     talks = hold_all(path, out, asked, driving, cache=cache, engine=engine, progress=progress)
     run, reported = talks.run, asked.recogniser == REPORTED
-    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
-    tasks = talks.tasks
+    heard, tasks = _heard_as(asked), talks.tasks
     named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
     keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
     fell = {keys[id(task)]: why for task, why in talks.failed}
@@ -158,23 +150,45 @@ def hold_all(
 
     :func:`converse` goes on from there. Raises :class:`FullDuplexError` in one sentence where it cannot start.
     """
+    prepared = _prepared(path, out, asked, driving, cache)
+    run = Run.begin(out, prepared.told)
+    with run.alone():
+        # What a killed process was writing; nobody writes now.
+        for part in run.path.glob("trials*/*/*/.*.part"):
+            part.unlink(missing_ok=True)
+        failed = _drive(prepared.tasks, prepared.clock, driving, engine, progress)
+        return TalksHeld(run, tuple(prepared.tasks), tuple(failed), prepared.plan)
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """All that can be settled before the first talk: nothing is written yet."""
+
+    entries: list[Entry]
+    clock: str
+    plan: Plan
+    told: dict[str, Any]
+    tasks: list[DriveTask]
+
+
+def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path) -> _Prepared:
+    """Return what a run of ``asked`` would do; raises what has to be said before anything is written."""
     chosen, entries = _opened(path, asked)
     clock = _clock(driving, entries, cache)
     _apart(path, out)
     # Every talk will have a recording of the system; whether there are words is told by what is asked.
     reported = asked.recogniser == REPORTED
-    heard = replace(asked, recogniser="none" if reported else asked.recogniser)
-    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], heard, cache)
-    tasks = list(_tasks(out, entries, asked, driving, cache))
+    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache)
     told = _told(chosen, path, entries, asked, driving, clock)
     Run.fits(out, told)
+    tasks = list(_tasks(out, entries, asked, driving, cache))
     _same(tasks)
-    run = Run.begin(out, told)
-    with run.alone():
-        # What a killed process was writing; nobody writes now.
-        for part in run.path.glob("trials*/*/*/.*.part"):
-            part.unlink(missing_ok=True)
-        return TalksHeld(run, tuple(tasks), tuple(_drive(tasks, clock, driving, engine, progress)), plan)
+    return _Prepared(entries, clock, plan, told, tasks)
+
+
+def _heard_as(asked: Asked) -> Asked:
+    """Return ``asked`` as listening understands it: words that the system reports are recognised by nobody."""
+    return replace(asked, recogniser="none") if asked.recogniser == REPORTED else asked
 
 
 def _told(

@@ -58,11 +58,14 @@ def publish(
     tables = estimated(scored)
     for one, rows in zip(scored, tables, strict=True):
         write_files(one.run, one.measured, rows)
-        _write_tables([one], rows, one.run.path)
+    clocks = [_clock_rows(one.run) for one in scored]
+    for one, rows, own in zip(scored, tables, clocks, strict=True):
+        _write_tables([one], rows, one.run.path, own)
+    all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)
     comparison = None
     if len(scored) > 1:
-        _write_tables(scored, all_rows, out)
+        _write_tables(scored, all_rows, out, all_clocks)
         comparison = _compared(scored, out)
     if comparison is not None:
         write_comparison(comparison, out)
@@ -70,9 +73,8 @@ def publish(
         _make_sounds(scored, engine, progress)
         pairs = [(one.run, one.measured) for one in scored]
         remarks = [remark for one in scored for remark in one.remarks]
-        clocks = [row for one in scored for row in _clock_rows(one.run)]
         write_html(
-            pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks, clocks=clocks
+            pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks, clocks=all_clocks
         )
     return Published(tables, comparison)
 
@@ -130,12 +132,16 @@ def _compared(scored: Sequence[Scored], out: Path) -> compare.Comparison | None:
         return None
 
 
-def _write_tables(scored: Sequence[Scored], rows: Mapping[str, list[dict[str, Any]]], out: Path) -> None:
+def _write_tables(
+    scored: Sequence[Scored],
+    rows: Mapping[str, list[dict[str, Any]]],
+    out: Path,
+    clocks: Sequence[Mapping[str, Any]],
+) -> None:
     pairs = [(one.run, one.measured) for one in scored]
     remarks = [remark for one in scored for remark in one.remarks]
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
-    clocks = [row for one in scored for row in _clock_rows(one.run)]
     _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks))
     _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
     write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])

@@ -21,7 +21,7 @@ from fullduplex.driving.echo import EchoPath
 from fullduplex.driving.heard import WordsAsTheySound
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Said, System, UserVad
 from fullduplex.driving.microphone import Microphone, joined
-from fullduplex.driving.playout import Chunk, Flush, Player, Samples, playout, sample_at
+from fullduplex.driving.playout import Chunk, Flush, Player, Samples, laid, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
 from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
 from fullduplex.errors import ConversationError, printable
@@ -307,7 +307,7 @@ class _Talking:
         end = min(deadline, self.length)
         first, last = sample_at(start, out), sample_at(end, out)
         parts = self.player.within(first, last)
-        heard = self.player.sound(first, last) if parts or self.echo is not None else None
+        heard = laid(parts, first, last) if parts or self.echo is not None else None
         self.ear.now = end
         if heard is not None and parts:
             self.ear.hear(heard, first, out)

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from fullduplex.driving.playout import Chunk, Flush, Placed, Samples, playout, sample_at
+from fullduplex.driving.playout import Chunk, Flush, Placed, Samples, laid, playout, sample_at
 from fullduplex.model.spans import SECOND, ms
 
 Placement = Literal["playout", "arrival", "source"]
@@ -50,13 +50,7 @@ def placed_by(
     clock: Placement, received: Sequence[Chunk | Flush], rate: int, length: int, *, priming: int = 0
 ) -> Samples:
     """Return ``length`` samples at ``rate`` of what was received, as ``clock`` places it; see :func:`parts_by`."""
-    sound = np.zeros(length, np.float32)
-    for part in parts_by(clock, received, rate, priming=priming):
-        skipped = max(0, -part.start)
-        first = part.start + skipped
-        samples = part.chunk.samples[skipped : part.played][: max(0, length - first)]
-        sound[first : first + len(samples)] = samples
-    return sound
+    return laid(parts_by(clock, received, rate, priming=priming), 0, length)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +101,3 @@ def seconds_apart(a: Sequence[Placed], b: Sequence[Placed], rate: int, *, more_t
 def source_points(received: Iterable[Chunk | Flush]) -> tuple[tuple[int, int], ...]:
     """Return the source and arrival time of each chunk that has both."""
     return tuple((c.source, c.arrived) for c in received if isinstance(c, Chunk) and c.source is not None)
-
-
-def span_of(received: Iterable[Chunk | Flush], rate: int) -> int:
-    """Return the length in microseconds of all audio received."""
-    return sum(len(chunk.samples) for chunk in received if isinstance(chunk, Chunk)) * SECOND // rate

@@ -200,11 +200,7 @@ class Player:
 
     def sound(self, start: int, end: int) -> Samples:
         """Return the samples ``[start, end)`` as they sound by the events taken so far."""
-        heard = np.zeros(max(0, end - start), np.float32)
-        for part in self.within(start, end):
-            lo, hi = max(part.start, start), min(part.end, end)
-            heard[lo - start : hi - start] = part.chunk.samples[lo - part.start : hi - part.start]
-        return heard
+        return laid(self.within(start, end), start, end)
 
     def _first(self, start: int) -> int:
         """Return the first placement that may sound at ``start`` or later."""
@@ -214,6 +210,16 @@ class Player:
         if start >= self._settled_until and sample_at(self._clock, self.rate) >= start:
             self._settled, self._settled_until = at, start
         return at
+
+
+def laid(parts: Iterable[Placed], start: int, end: int) -> Samples:
+    """Return the samples ``[start, end)`` of what ``parts`` let sound; silence where none does."""
+    heard = np.zeros(max(0, end - start), np.float32)
+    for part in parts:
+        lo, hi = max(part.start, start), min(part.end, end)
+        if lo < hi:
+            heard[lo - start : hi - start] = part.chunk.samples[lo - part.start : hi - part.start]
+    return heard
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -21,7 +21,7 @@ from fullduplex.reporting.talks import clocks_markdown, talks_markdown
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
-from fullduplex.runs.talks import STAGES, talks
+from fullduplex.runs.talks import STAGES, Talks, talks
 
 #: One system's run with what was measured in it.
 Pair = tuple[Run, Measured]
@@ -281,6 +281,7 @@ def write_html(
 
     first = pairs[0][0]
     name = first.about["benchmark"]["name"]
+    driven = _talks_of(pairs)
     data = PageData(
         title=title or f"{name}: {', '.join(run.system for run, _ in pairs)}",
         benchmark=name,
@@ -291,12 +292,12 @@ def write_html(
         departures=departures(pairs),
         moved=moved(pairs, rows),
         clocks=clocks,
-        stages=_stages(pairs),
+        stages=_stages(driven),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={
             "fullduplex": first.about["fullduplex"],
-            "remarks": [*dict.fromkeys(remarks), *_of_talks(pairs)],
+            "remarks": [*dict.fromkeys(remarks), *_of_talks(driven, len(pairs) > 1)],
             "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
         },
     )
@@ -313,28 +314,28 @@ def write_html(
     write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
 
 
-def _stages(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
+#: Each driven run's system with the counts over its talks.
+_Talks = list[tuple[str, Talks]]
+
+
+def _talks_of(pairs: Sequence[Pair]) -> _Talks:
     found = [(run.system, talks(run)) for run, _ in pairs]
+    return [(system, its) for system, its in found if its is not None]
+
+
+def _stages(driven: _Talks) -> list[dict[str, Any]]:
     return [
         {
             "system": system, "stage": stage.name.replace("_", " "), "means": STAGES[stage.name],
             "n": stage.n, "median": stage.median, "p90": stage.p90,
         }
-        for system, its in found
-        if its is not None
+        for system, its in driven
         for stage in its.stages
     ]  # fmt: skip
 
 
-def _of_talks(pairs: Sequence[Pair]) -> list[str]:
-    several = len(pairs) > 1
-    found = [(run.system, talks(run)) for run, _ in pairs]
-    return [
-        (f"{system}: " if several else "") + sentence
-        for system, its in found
-        if its is not None
-        for sentence in its.sentences()
-    ]
+def _of_talks(driven: _Talks, several: bool) -> list[str]:
+    return [(f"{system}: " if several else "") + sentence for system, its in driven for sentence in its.sentences()]
 
 
 _SHOWN = ("system", "driven", "source", "hearings", "recogniser", "language", "seed", "reference", "options")

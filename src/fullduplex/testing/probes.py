@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from time import perf_counter
 from typing import Any
 
@@ -21,7 +20,9 @@ from fullduplex.driving.drive import BrokenTalk, HangUp, Talk, Turn, drive
 from fullduplex.driving.link import System
 from fullduplex.driving.observe import (
     at_once,
+    dropped_frames,
     growth,
+    output_lags,
     receive_factor,
     taken_back,
     underruns,
@@ -38,8 +39,6 @@ from fullduplex.testing.watched import Seen, Watched
 LONGEST, QUIET = seconds(20), seconds(3)
 #: After a talk that broke and took longer, in real seconds, no other is held.
 GIVEN_UP_AFTER = 45.0
-#: An input frame without output inside a shorter gap was dropped; in a longer one the system was silent.
-SILENT_FROM = ms(200)
 #: A system that says it sends at about real time sends no faster than this.
 PACED_BELOW = 1.5
 
@@ -196,11 +195,7 @@ async def _lags(probes: _Probes) -> tuple[Talk, dict[int, int]]:
     if probes.system.traits.timing != "sync":
         raise _Beside(f"it declares {probes.system.traits.timing}, not an output frame for each input frame")
     talk = (await probes.answered()).whole()
-    lags, frame = dict[int, int](), probes.frame
-    for n, chunk in enumerate(_chunks(talk)):
-        source = chunk.source if probes.system.traits.source == "session" else None
-        at = (n + 1) * frame if source is None else source
-        lags[at // frame] = chunk.arrived - at
+    lags = output_lags(talk.received, probes.frame, sourced=probes.system.traits.source == "session")
     if len(lags) < 2:
         raise _Beside("it said nothing to the sound that it heard; give a spoken question")
     return talk, lags
@@ -234,11 +229,9 @@ async def _missing(probes: _Probes) -> Measured:
     if probes.system.traits.source != "session":
         raise _Beside("its output carries no index of the input")
     _, lags = await _lags(probes)
-    gaps = [(a + 1, b - a - 1) for a, b in pairwise(sorted(lags)) if b > a + 1]
-    dropped = [(first, count) for first, count in gaps if count * probes.frame < SILENT_FROM]
-    missing = sum(count for _, count in dropped)
-    expect(not missing, f"{missing} input frames were dropped, the first {dropped[0][0]}" if dropped else "")
-    return {"missing_frames": 0, "silent_frames": sum(count for _, count in gaps)}
+    dropped = dropped_frames(lags, probes.frame)
+    expect(not dropped, f"{len(dropped)} input frames were dropped, the first {dropped[0]}" if dropped else "")
+    return {"missing_frames": 0, "silent_frames": max(lags) - min(lags) + 1 - len(lags)}
 
 
 async def _stall(probes: _Probes) -> Measured:
