@@ -24,6 +24,7 @@ FAMILIES = (
     "language_models",
     "voices",
     "systems",
+    "judges",
     "benchmarks",
     "engines",
     "exporters",
