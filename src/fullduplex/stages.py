@@ -38,7 +38,8 @@ class Asked:
 
     ``recogniser``: a spec, ``none``, or ``auto``: Whisper where no item of a set has words.
     ``seen``: the detector of the default hearing. ``reference``: a file of reference
-    distributions of backchannels.
+    distributions of backchannels. ``qualities``: what is measured of stretches of speech beside the voice's own
+    features, where the benchmark measures any (``dnsmos`` …).
     """
 
     benchmark: str = "fdb-1.0"
@@ -52,6 +53,7 @@ class Asked:
     reference: Path | None = None
     system: str = ""
     seed: int = 0
+    qualities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ def heard_and_measured(
     ``repeats``: for each entry, the how-manieth time it was driven. ``failed``: entries that failed before.
     """
     annotated = _annotated(entries)
+    parts = tuple(dict.fromkeys(benchmark.parts for benchmark in plan.benchmarks if benchmark.parts is not None))
     tasks = [
         ListenTask(
             str(run.path),
@@ -139,6 +142,8 @@ def heard_and_measured(
             asked.language,
             str(cache),
             repeat,
+            parts,
+            ("loudness", *asked.qualities),
         )
         for entry, repeat in zip(entries, repeats or [1] * len(entries), strict=True)
     ]
@@ -155,7 +160,8 @@ def settled(
     """Return how ``entries`` will be heard; raises :class:`PluginError` where something for it is missing."""
     said = list(remarks)
     words = _recogniser(entries, asked, said)
-    usable = _usable(hearings_of(chosen, asked.seen), entries, cache, said)
+    by_sound = {scenario.task for benchmark in chosen for scenario in benchmark.scenarios if scenario.needs_speech}
+    usable = _usable(hearings_of(chosen, asked.seen), entries, cache, said, by_sound)
     if words is not None:
         recogniser(words, str(cache))
     reference = read_reference(asked.reference) if asked.reference else None
@@ -255,16 +261,16 @@ def hearings_of(chosen: Iterable[Benchmark], seen: str) -> tuple[Hearing, ...]:
 
 
 def _usable(
-    hearings: tuple[Hearing, ...], entries: Sequence[Entry], cache: Path, remarks: list[str]
+    hearings: tuple[Hearing, ...], entries: Sequence[Entry], cache: Path, remarks: list[str], by_sound: set[str]
 ) -> tuple[Hearing, ...]:
     """Return the hearings whose detector is at hand; one that a number needs must be."""
     if not any(entry.user_voice or entry.system_voice for entry in entries):
         return ()
-    backchannels = any(entry.task == "backchannel" for entry in entries)
-    needed = backchannels or any(not _has_words(entry) for entry in entries)
+    tasks = {entry.task for entry in entries}
+    needed = bool(tasks & by_sound) or any(not _has_words(entry) for entry in entries)
     found = []
     for hearing in hearings:
-        if hearing.name != SEEN and not backchannels:
+        if hearing.name != SEEN and not tasks & set(hearing.tasks):
             continue
         try:
             detector(hearing.detector, str(cache))
@@ -296,6 +302,8 @@ def _recogniser(entries: Sequence[Entry], asked: Asked, remarks: list[str]) -> S
 
 
 def _has_words(entry: Entry) -> bool:
+    if "clean_output.wav" in entry.files and not {"clean_output.json", "words.json"} & set(entry.files):
+        return False
     return "output.json" in entry.files or "words.json" in entry.files
 
 

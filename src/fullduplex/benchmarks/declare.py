@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from fullduplex.measures.metric import Metric
 from fullduplex.model.spec import Spec
+from fullduplex.model.trials import Absent, Trial
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,17 +17,73 @@ class Hearing:
 
     ``detector`` finds the system's speech. ``assume_rate``: the samples are read as if
     they had this rate, whatever the file says (0: resampled properly); it repeats a
-    fault of released scripts. ``channels``: ``mix`` averages, ``refuse`` fails on more than one.
+    fault of released scripts. ``channels``: ``mix`` averages, ``refuse`` fails on more than one,
+    ``without`` hears nothing of such a file.
+    ``tasks`` and ``sides`` say which items need it, and whether the user's side too.
     """
 
     name: str
     detector: Spec
     assume_rate: int = 0
     channels: str = "mix"
+    tasks: tuple[str, ...] = ("backchannel",)
+    sides: tuple[Literal["user", "system"], ...] = ("system",)
 
     def to_json(self) -> dict[str, object]:
         """Return the hearing as a JSON object, for digests."""
         return {"detector": self.detector.to_json(), "assume_rate": self.assume_rate, "channels": self.channels}
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A stretch of one side's recording, in decimal seconds; ``end`` None is its end.
+
+    ``side``: ``system``, or ``clean_system`` for the system in the clean twin.
+    """
+
+    side: str
+    start: float = 0.0
+    end: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which stretches of an item's sound are measured, and how; kept in acoustics.json under ``name``.
+
+    ``cut`` names the stretches of a trial. Of each, what ``detector`` takes for speech is put together (all of it
+    where it finds none and ``whole_if_silent``), and ``measure`` turns the samples into numbers: ``voice`` is ours,
+    ``released`` what the scripts of Full-Duplex-Bench v1.5 compute. ``tasks`` are those whose items it is for.
+    """
+
+    name: str
+    cut: Callable[[Trial], Mapping[str, Stretch]]
+    detector: Spec
+    measure: Literal["voice", "released"] = "voice"
+    whole_if_silent: bool = False
+    tasks: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return what decides the numbers as a JSON object, for digests."""
+        return {
+            "cut": self.cut.__qualname__,
+            "detector": self.detector.to_json(),
+            "measure": self.measure,
+            "whole_if_silent": self.whole_if_silent,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Asks:
+    """What a judge is asked of a trial: the verdict's name, the rubric's, and what is shown.
+
+    ``fields`` returns the rubric's fields, or Absent where nothing is to be judged. ``clip`` names the side
+    that a judge who hears is given, "" for none.
+    """
+
+    verdict: str
+    rubric: str
+    fields: Callable[[Trial], Mapping[str, str] | Absent]
+    clip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +92,7 @@ class Scenario:
 
     ``task`` and ``dataset`` select entries (an empty dataset selects the entries whose
     dataset is not known); ``official`` is the number of items the publication counts.
+    ``asks`` is what a judge has to say before every metric has a value.
     """
 
     name: str
@@ -43,6 +103,7 @@ class Scenario:
     official: int = 0
     needs_speech: bool = False
     needs_words: bool = True
+    asks: tuple[Asks, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +121,8 @@ class Benchmark:
     """A published benchmark under one set of rules.
 
     ``hearing`` is what it listens with; ``paper`` cites the publication; ``departures``
-    list every known difference from the source that the variant names.
+    list every known difference from the source that the variant names. ``parts`` are the stretches
+    of sound that it measures, None where it measures none.
     """
 
     name: str
@@ -72,3 +134,4 @@ class Benchmark:
     departures: tuple[Departure, ...] = ()
     summary: str = ""
     extra_outputs: bool = False
+    parts: Parts | None = None

@@ -92,10 +92,15 @@ def latency(trial: Trial) -> Fact | Absent:
 
 
 def rating(trial: Trial) -> Fact | Absent:
-    """Return the rating kept in rating.json (0-5). Absent: ``no rating``."""
+    """Return the judge's rating, or that of rating.json (0-5).
+
+    Absent: ``no rating`` where nobody was asked; ``unparsable``, ``refused``, ``unreachable`` where a judge was.
+    """
     verdict = trial.verdicts.get("rating")
+    if isinstance(verdict, Absent):
+        return verdict
     if verdict is None or not isinstance(verdict.value, int | float):
-        return Absent("no rating", "no rating.json that can be read")
+        return Absent("no rating", "no judge was asked, and there is no rating.json that can be read")
     return Fact(float(verdict.value), why=f"rated: {verdict.reason}" if verdict.reason else "rated")
 
 

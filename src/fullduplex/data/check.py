@@ -16,7 +16,7 @@ from fullduplex.data.readiness import Scorable, lacks, scorable
 from fullduplex.data.soundness import all_zero, clipped, likeness, offset_from_zero, swapped
 from fullduplex.errors import InputError, printable
 from fullduplex.model.spans import Span, Timeline, in_seconds, ms, seconds
-from fullduplex.model.trials import Trial
+from fullduplex.model.trials import Trial, Verdict
 
 Level = Literal["error", "odd", "note"]
 _LEVELS: tuple[Level, ...] = ("error", "odd", "note")
@@ -156,7 +156,7 @@ def _about_files(entry: Entry, trial: Trial, missing: Sequence[str]) -> Iterator
             "note", key, "transcription.json", trial.item.reference["transcription_unread"], "unread reference"
         )
     rating = trial.verdicts.get("rating")
-    if rating and not 0 <= float(rating.value) <= 5:
+    if isinstance(rating, Verdict) and not 0 <= float(rating.value) <= 5:
         yield Finding("odd", key, "rating.json", f"a rating of {rating.value:g}, expected 0 to 5", "odd rating")
 
 

@@ -48,6 +48,7 @@ __all__ = [
     "read_transcription",
     "read_vad",
     "remarks_on",
+    "twin_of",
     "words_of",
     "write_item",
 ]
@@ -104,6 +105,22 @@ def load_trial(entry: Entry) -> Trial:
         missing=missing_of(entry),
         failed="; ".join(failures),
     )
+
+
+def twin_of(entry: Entry) -> Entry | None:
+    """Return the clean twin of a v1.5 item as an entry of its own: the same talk without the event; None without one."""
+    files = entry.files
+    if "clean_input.wav" not in files and not any(name.startswith("clean_output.") for name in files):
+        return None
+    words = {name: files[f"clean_{name}"] for name in ("input.json", "output.json") if f"clean_{name}" in files}
+    user, system = files.get("clean_input.wav"), files.get("clean_output.wav")
+    return Entry(
+        entry.id, entry.task, entry.dataset, entry.system, entry.group,
+        user_voice=Voice(user) if user else None,
+        system_voice=Voice(system) if system else None,
+        files=words,
+        offset=entry.offset,
+    )  # fmt: skip
 
 
 def missing_of(entry: Entry) -> tuple[str, ...]:
@@ -205,9 +222,10 @@ def write_item(folder: Path, trial: Trial) -> tuple[Path, ...]:
             "current_turn_text": overlap.text,
             "timestamps": _times(overlap),
         }
-    if rating := trial.verdicts.get("rating"):
+    rating, behaviour = trial.verdicts.get("rating"), trial.verdicts.get("behaviour")
+    if isinstance(rating, Verdict):
         made["rating.json"] = {"analysis": rating.reason, "rating": rating.value}
-    if behaviour := trial.verdicts.get("behaviour"):
+    if isinstance(behaviour, Verdict):
         made["content_tag.json"] = {"behaviour": list(behaviour.votes or (behaviour.value,))}
     try:
         folder.mkdir(parents=True, exist_ok=True)

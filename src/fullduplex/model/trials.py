@@ -40,12 +40,13 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said: the value, each vote, the reason, and the digest of what was asked."""
+    """What a judge said: the value, each vote, the reason, the digest of what was asked, and who says so."""
 
     value: float | str
     votes: tuple[float | str, ...] = ()
     reason: str = ""
     asked: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,9 @@ class Trial:
     """What measures see: both voices and the events on one clock. It carries no audio.
 
     ``missing`` names the files that the item lacks, ``failed`` says why it could not be
-    read or recorded (then every measure is Absent). ``verdicts`` are judges' by name.
+    read or recorded (then every measure is Absent). ``verdicts`` are judges' by name; one that was asked for
+    and not had is Absent with its reason. ``twin`` is the same item without its event, where there is one: the
+    clean control of Full-Duplex-Bench v1.5.
     """
 
     item: Item
@@ -72,9 +75,10 @@ class Trial:
     system: Track = field(default_factory=Track)
     events: tuple[Event, ...] = ()
     recording: Recording | None = None
-    verdicts: Mapping[str, Verdict] = field(default_factory=dict)
+    verdicts: Mapping[str, Verdict | Absent] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     failed: str = ""
+    twin: Trial | None = None
 
     def event(self, kind: str) -> Event | None:
         """Return the first event of ``kind``, or None."""

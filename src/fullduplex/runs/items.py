@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,21 +14,26 @@ from numpy.typing import NDArray
 
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
-from fullduplex.data.fdb_folder import load_trial, read_tokens, transcript
+from fullduplex.data.fdb_folder import load_trial, read_tokens, transcript, twin_of
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.errors import InputError
 from fullduplex.measures.events import inferred
 from fullduplex.model.items import Event, Item
 from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, seconds
 from fullduplex.model.speech import Token, Track, Word
-from fullduplex.model.trials import Trial, Verdict
+from fullduplex.model.trials import Absent, Trial, Verdict
+from fullduplex.runs.sounds import read_acoustics
 
 SCHEMA = 1
 #: The hearing that people see, and that events are inferred from.
 SEEN = "silero"
+#: Who says what came with the recordings.
+RECORDED = "recorded"
 MEND = "score into the same --out again to mend it"
 _KEYS = {"id", "set", "task", "dataset", "group", "files", "failed", "events", "duration", "missing", "infer"}
-_TRACKS = {"user": "input", "system": "output"}
+#: The sides of an item, and the stem of the files of each; those of its clean twin, where it has one.
+TRACKS = {"user": "input", "system": "output"}
+TWIN_TRACKS = {"clean_user": "clean_input", "clean_system": "clean_output"}
 
 
 def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, Any]:
@@ -49,13 +54,16 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
         if voice is None:
             continue
         try:
-            name = _place_voice(voice, folder, _TRACKS[role], entry.offset if role == "system" else 0)
+            name = _place_voice(voice, folder, TRACKS[role], entry.offset if role == "system" else 0)
             files[role] = name
             durations[role] = in_seconds(audio.probe(folder / name).duration)
         except InputError as error:
             faults.append(str(error))
             if role == "system" and trial.system.tokens is None:
                 failed = failed or str(error)
+    twin = twin_of(entry)
+    if twin is not None:
+        faults += _place_twin(twin, folder, files, durations)
     for name, path in entry.files.items():
         # The official names only: anything else could climb out of the folder.
         if name.endswith(".json") and "/" not in name and name not in ("item.json", "speech.json", "words.json"):
@@ -70,7 +78,7 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
         **blank(entry, system),
         "files": files,
         "events": event_rows(trial.events),
-        "reference": {} if failed or not trial.events else _raw_ends(entry.files),
+        "reference": {} if failed or not trial.events else {**_raw_ends(entry.files), **_context(trial)},
         "infer": infer,
         "missing": list(trial.missing),
         "failed": failed,
@@ -79,10 +87,30 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
         "offset": in_seconds(entry.offset),
     }
     rating = trial.verdicts.get("rating")
-    if rating is not None:
+    if isinstance(rating, Verdict):
         item["rating"] = {"value": rating.value, "reason": rating.reason}
+    behaviour = trial.verdicts.get("behaviour")
+    if isinstance(behaviour, Verdict):
+        item["behaviour"] = list(behaviour.votes)
     write_json(folder / "item.json", item)
     return item
+
+
+def _place_twin(
+    twin: Entry, folder: Path, files: dict[str, str], durations: dict[str, float | None]
+) -> Iterator[str]:
+    """Lay out the clean twin's voices beside the item's; yield a sentence for each that cannot be opened."""
+    for role, voice in (("clean_user", twin.user_voice), ("clean_system", twin.system_voice)):
+        durations[role] = None
+        if voice is None:
+            continue
+        try:
+            offset = twin.offset if role == "clean_system" else 0
+            files[role] = _place_voice(voice, folder, TWIN_TRACKS[role], offset)
+            durations[role] = in_seconds(audio.probe(folder / files[role]).duration)
+        except InputError as error:
+            files.pop(role, None)
+            yield str(error)
 
 
 def event_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -172,7 +200,7 @@ def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] |
     heard = speech.get("hearings", {}).get(hearing, {})
     tracks = {
         role: _track(folder, name, item, role, words, heard, f"{hearing}: {_named(heard)}")
-        for role, name in _TRACKS.items()
+        for role, name in TRACKS.items()
     }
     failed = item["failed"] or heard.get("failed", "")
     events = tuple(
@@ -189,11 +217,23 @@ def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] |
     distribution = _distribution(reference or {}, item["id"])
     if distribution is not None:
         told["distribution"] = distribution
-    verdicts = {}
+    verdicts: dict[str, Verdict | Absent] = {}
     if "rating" in item:
-        verdicts["rating"] = Verdict(item["rating"]["value"], reason=item["rating"]["reason"])
+        verdicts["rating"] = Verdict(item["rating"]["value"], reason=item["rating"]["reason"], by=RECORDED)
+    if item.get("behaviour"):
+        verdicts["behaviour"] = Verdict(item["behaviour"][0], tuple(item["behaviour"]), by=RECORDED)
     made = Item(item["id"], events=events, reference=told, group=item["group"])
-    return Trial(made, tracks["user"], tracks["system"], events, None, verdicts, tuple(item["missing"]), failed)
+    twin = None
+    if any(role in item["files"] or f"{name}.json" in item["files"] for role, name in TWIN_TRACKS.items()):
+        sides = [
+            _track(folder, name, item, role, words, heard, f"{hearing}: {_named(heard)}")
+            for role, name in TWIN_TRACKS.items()
+        ]
+        twin = Trial(replace(made, events=()), sides[0], sides[1], failed=failed)
+    system = replace(tracks["system"], acoustics=read_acoustics(folder))
+    return Trial(
+        made, tracks["user"], system, events, None, verdicts, tuple(item["missing"]), failed, twin
+    )  # fmt: skip
 
 
 def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any, speech_from: str) -> Track:
@@ -213,7 +253,7 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
             tokens = tuple(Token(text, s, e) for text, s, e, _ in told["words"])
     segments = None if sound is None else tuple((float(s), float(e)) for s, e in sound["segments"])
     speech = None if sound is None else _timeline(sound)
-    length = item["duration"][role]
+    length = item["duration"].get(role)
     duration = None if length is None else seconds(length)
     told_from = speech_from if segments is not None else ""
     zeros = sound is not None and sound.get("peak") == 0
@@ -237,12 +277,19 @@ def _optional(path: Path) -> Any:
     return read_json(path) if path.is_file() else {}
 
 
+def _context(trial: Trial) -> dict[str, str]:
+    """Return what the user had said before the event, as the item's own files tell it."""
+    context = trial.item.reference.get("context", "")
+    return {"context": context} if context else {}
+
+
 def _raw_ends(files: Mapping[str, Path]) -> dict[str, float]:
     # `released` variants subtract the very floats of the file.
     found: dict[str, float] = {}
     for name, key, which in (
         ("turn_taking.json", "turn_end_seconds", 0),
         ("interrupt.json", "interruption_end_seconds", 1),
+        ("metadata.json", "overlap_end_seconds", 1),
     ):
         if name not in files:
             continue

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from fullduplex import plugins
-from fullduplex.benchmarks.declare import Hearing
+from fullduplex.benchmarks.declare import Hearing, Parts
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry
 from fullduplex.data.fdb_folder import read_tokens, transcript, words_of
@@ -24,10 +24,11 @@ from fullduplex.model.spec import Spec, digest
 from fullduplex.model.speech import Token
 from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
-from fullduplex.runs.items import SEEN, place
+from fullduplex.runs.items import SEEN, TRACKS, TWIN_TRACKS, place, read_trial
 from fullduplex.runs.run import Run, again
+from fullduplex.runs.sounds import measure_sound
 
-_TRACKS = (("user", "input"), ("system", "output"))
+_TRACKS = tuple({**TRACKS, **TWIN_TRACKS}.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,8 @@ class ListenTask:
     language: str
     cache: str
     repeat: int = 1
+    parts: tuple[Parts, ...] = ()
+    qualities: tuple[str, ...] = ()
 
     @property
     def folder(self) -> Path:
@@ -77,6 +80,7 @@ def listen(task: ListenTask) -> Heard:
         if not item["failed"]:
             did += _find_words(task, folder, item)
             did += _find_speech(task, folder, item)
+            did += _find_acoustics(task, folder, item)
     except InputError as error:
         item["failed"] = str(error)
     if item["failed"]:
@@ -148,6 +152,8 @@ def _find_words(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list
     value = {"schema": 1, "spec": spec, "digest": digest(parts), "tracks": tracks}
     if there != value:
         write_json(folder / "words.json", value)
+    if "clean_system" in item["files"]:
+        _write_transcripts(folder, tracks, given)
     output = tracks.get("output")
     if output is not None and output["from"] != "recorded" and "output" not in given:
         tokens = tuple(Token(text, start, stop) for text, start, stop, _ in output["words"])
@@ -161,6 +167,17 @@ def _find_words(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list
         if not (folder / "output.json").is_file() or _there(folder / "output.json") != transcript(tokens):
             write_json(folder / "output.json", transcript(tokens))
     return did
+
+
+def _write_transcripts(folder: Path, tracks: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+    """Write every other transcript that the released scripts of v1.5 read beside ``output.json``."""
+    for name in ("input", "clean_input", "clean_output"):
+        track = tracks.get(name)
+        if track is None or track["from"] == "recorded" or name in given:
+            continue
+        told = transcript(tuple(Token(text, start, stop) for text, start, stop, _ in track["words"]))
+        if _there(folder / f"{name}.json") != told:
+            write_json(folder / f"{name}.json", told)
 
 
 def _given_words(path: Path | None) -> dict[str, Any]:
@@ -221,16 +238,19 @@ def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> lis
     kept = dict(there.get("hearings", {}))
     did: list[str] = []
     for hearing in task.hearings:
-        if hearing.name != SEEN and item["task"] != "backchannel":
+        if hearing.name != SEEN and item["task"] not in hearing.tasks:
             continue
         tracks: dict[str, Any] = {}
         failed = ""
         found = detector(hearing.detector, task.cache)
         for role, name in _TRACKS:
-            if role not in item["files"] or (role == "user" and hearing.name != SEEN):
+            side = "user" if role.endswith("user") else "system"
+            if role not in item["files"] or (side not in hearing.sides and hearing.name != SEEN):
                 continue
             sound = folder / item["files"][role]
             probe = audio.probe(sound)
+            if hearing.channels == "without" and probe.channels > 1:
+                continue
             if hearing.channels == "refuse" and probe.channels > 1:
                 failed = f"{item['files'][role]} has {probe.channels} channels, and the released script crashes on it"
                 continue
@@ -247,6 +267,17 @@ def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> lis
     if value != there and kept:
         write_json(folder / "speech.json", value)
     return did
+
+
+def _find_acoustics(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> list[str]:
+    wanted = [part for part in task.parts if item["task"] in part.tasks]
+    if not wanted or "system" not in item["files"]:
+        return []
+    return measure_sound(
+        folder, item["files"], read_trial(folder), wanted, task.qualities,
+        detector_of=lambda spec: detector(spec, task.cache), content=_content,
+        kept=lambda mark, make: _cached(task, mark, make), cache=Path(task.cache),
+    )  # fmt: skip
 
 
 def _detect(sound: Path, hearing: Hearing, cache_folder: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from fullduplex.errors import InputError
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
-from fullduplex.model.trials import Absent, Fact, Trial
+from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 from fullduplex.runs.items import SEEN, read_item, trial_or_failure
 from fullduplex.runs.run import Run
 
@@ -164,7 +164,7 @@ def _notes(trial: Trial, task: str) -> Iterator[str]:
     if trial.system.silent_recording:
         yield "system recordings that are all zeros: a silent system, or a recording that failed"
     rating = trial.verdicts.get("rating")
-    if rating is not None and isinstance(rating.value, int | float) and not 0 <= rating.value <= 5:
+    if isinstance(rating, Verdict) and isinstance(rating.value, int | float) and not 0 <= rating.value <= 5:
         yield "ratings outside 0-5, counted as they are"
     ends = [track.duration for track in (trial.user, trial.system) if track.duration]
     if ends and any(event.span.start > max(ends) for event in trial.events):
