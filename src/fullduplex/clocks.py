@@ -27,7 +27,7 @@ from fullduplex.model.speech import Token
 from fullduplex.runs.items import read_item
 from fullduplex.runs.record import REPORTED, REPORTED_OUTPUT
 from fullduplex.runs.run import Run
-from fullduplex.runs.told import DONE, read_told
+from fullduplex.runs.told import DONE, TWIN, read_told
 from fullduplex.stages import Asked, Progress, Scored, engine_for, heard_and_measured, settled
 
 FOLDER = "clocks"
@@ -61,7 +61,9 @@ def place_anew(task: PlaceTask) -> str:
         rows = [[*token, None] for token in found]
         tracks = {"output": {"from": f"reported, on the {task.clock} clock", "words": rows}}
         write_json(out / REPORTED, {"schema": 1, "spec": None, "digest": digest(tracks), "tracks": tracks})
-        ends = [e["end"] for e in read_item(folder)["events"] if e["kind"] == "interruption"]
+        # A clean twin's folder is no item's: nothing happens in it.
+        events = read_item(folder)["events"] if (folder / "item.json").is_file() else []
+        ends = [e["end"] for e in events if e["kind"] == "interruption"]
         after = tuple(token for token in found if not ends or (token.start or 0.0) >= ends[0])
         write_json(out / REPORTED_OUTPUT, transcript(after))
     return str(out)
@@ -87,22 +89,26 @@ def under(
     about = {key: value for key, value in run.about.items() if key not in ("schema", "fullduplex")}
     made = Run.begin(place, about | {"clock": {"placement": kind, "priming": in_seconds(priming)}})
     entries, repeats = [], []
-    tasks = []
+    tasks, twins = list[PlaceTask](), list[PlaceTask]()
     for folder in folders:
         item, repeat = read_item(folder), _repeat(folder)
         plain = item["id"] if repeat == 1 else item["id"].rpartition(" (repeat ")[0]
         out = made.folder(item["set"], plain, repeat)
         tasks.append(PlaceTask(str(folder), str(out), kind, priming))
+        if (folder / TWIN / LOG).is_file() and (folder / TWIN / DONE).is_file():
+            twins.append(PlaceTask(str(folder / TWIN), str(out / TWIN), kind, priming))
         entries.append(_entry(folder, out, item))
         repeats.append(repeat)
     failed: dict[str, str] = {}
     with open_engine(engine or engine_for(len(tasks))) as opened:
-        where = {task.out: entry for task, entry in zip(tasks, entries, strict=True)}
-        for done, outcome in enumerate(each(opened, place_anew, tasks), 1):
+        where = {task.out: entry.key for task, entry in zip(tasks, entries, strict=True)}
+        where |= {task.out: f"{where[str(Path(task.out).parent)]} (clean twin)" for task in twins}
+        for done, outcome in enumerate(each(opened, place_anew, [*twins, *tasks]), 1):
             if outcome.error is not None:
-                failed[where[outcome.task.out].key] = outcome.error
+                failed[where[outcome.task.out]] = outcome.error
             if progress is not None:
-                progress(f"{kind} clock", done, len(tasks))
+                progress(f"{kind} clock", done, len(where))
+    entries = [_with_twin(entry, Path(task.out), Path(task.folder)) for entry, task in zip(entries, tasks, strict=True)]
     chosen = [
         b
         for b in benchmarks.find(f"{run.about['benchmark']['name']}@all")
@@ -165,10 +171,22 @@ def _entry(folder: Path, out: Path, item: dict[str, Any]) -> Entry:
     )  # fmt: skip
 
 
+def _with_twin(entry: Entry, out: Path, folder: Path) -> Entry:
+    """Return ``entry`` with its clean twin's talk as it was placed anew, where there is one."""
+    own, placed = folder / TWIN, out / TWIN
+    files = {name: path for name, path in entry.files.items() if name != "clean_output.json"}
+    if not (placed / "output.wav").is_file():
+        return replace(entry, files=files)
+    files |= {"clean_input.wav": own / "input.wav", "clean_output.wav": placed / "output.wav"}
+    return replace(entry, files=files)
+
+
 def _with_reported(entry: Entry, out: Path) -> Entry:
     if not (out / REPORTED).is_file():
         return entry
-    return replace(entry, files={**entry.files, "words.json": out / REPORTED, "output.json": out / REPORTED_OUTPUT})
+    twin = out / TWIN / REPORTED_OUTPUT
+    files = {**entry.files, "words.json": out / REPORTED, "output.json": out / REPORTED_OUTPUT}
+    return replace(entry, files=files | ({"clean_output.json": twin} if twin.is_file() else {}))
 
 
 def _asked(run: Run) -> Asked:

@@ -27,7 +27,7 @@ from fullduplex.reporting.report import rows_of, write_files
 from fullduplex.runs.drive import DriveTask, Held, changed, driven, hold, hold_together
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
-from fullduplex.runs.told import DONE
+from fullduplex.runs.told import DONE, TWIN
 from fullduplex.stages import Asked, Plan, Progress, Scored, about, engine_for, heard_and_measured, settled
 from fullduplex.systems.build import build
 
@@ -78,9 +78,9 @@ class Estimate:
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
     """Return what :func:`converse` would do, doing nothing; raises what it would raise before its first talk."""
     prepared = _prepared(path, out, asked, driving, cache)
-    entries, tasks, clock = prepared.entries, prepared.tasks, prepared.clock
-    held = sum(1 for task in tasks if _is_there(out, task))
-    lengths = sum(_at_most(entry) for entry in entries) * driving.repeats
+    tasks, clock = prepared.tasks, prepared.clock
+    held = sum(1 for task in tasks if _is_there(task))
+    lengths = sum(_at_most(task.entry) for task in tasks)
     left = lengths * (len(tasks) - held) / max(1, len(tasks))
     price = None if driving.price is None else driving.price * left / 60
     return Estimate(len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price)
@@ -105,9 +105,11 @@ def converse(
     """
     talks = hold_all(path, out, asked, driving, cache=cache, engine=engine, progress=progress)
     run, reported = talks.run, asked.recogniser == REPORTED
-    heard, tasks = _heard_as(asked), talks.tasks
+    heard, tasks = _heard_as(asked), [task for task in talks.tasks if not task.twin]
     named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
     keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
+    # A twin that failed does not fail its item, which then has none.
+    keys |= {id(task): f"{task.name}{again(task.repeat)}" for task in talks.tasks if task.twin}
     fell = {keys[id(task)]: why for task, why in talks.failed}
     repeats = [task.repeat for task in tasks]
     with run.alone():
@@ -154,8 +156,9 @@ def hold_all(
     run = Run.begin(out, prepared.told)
     with run.alone():
         # What a killed process was writing; nobody writes now.
-        for part in run.path.glob("trials*/*/*/.*.part"):
-            part.unlink(missing_ok=True)
+        for pattern in ("trials*/*/*/.*.part", f"trials*/*/*/{TWIN}/.*.part"):
+            for part in run.path.glob(pattern):
+                part.unlink(missing_ok=True)
         failed = _drive(prepared.tasks, prepared.clock, driving, engine, progress)
         return TalksHeld(run, tuple(prepared.tasks), tuple(failed), prepared.plan)
 
@@ -181,7 +184,7 @@ def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path
     plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache)
     told = _told(chosen, path, entries, asked, driving, clock)
     Run.fits(out, told)
-    tasks = list(_tasks(out, entries, asked, driving, cache))
+    tasks = list(_tasks(out, entries, asked, driving, cache, twins=any(benchmark.twins for benchmark in chosen)))
     _same(tasks)
     return _Prepared(entries, clock, plan, told, tasks)
 
@@ -253,13 +256,20 @@ def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path) -> System:
     raise AssertionError("a run has items")
 
 
-def _tasks(out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path) -> Iterator[DriveTask]:
+def _tasks(
+    out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path, *, twins: bool
+) -> Iterator[DriveTask]:
     for repeat in range(1, driving.repeats + 1):
         for entry in entries:
-            yield DriveTask(
+            task = DriveTask(
                 str(out), entry, driving.system, driving.clock, repeat, driving.retries,
                 driving.frame, driving.priming, asked.seed, str(cache), asked.language,
             )  # fmt: skip
+            yield task
+            clean = entry.files.get("clean_input.wav") if twins else None
+            if clean is not None:
+                same = replace(entry, user_voice=Voice(clean), files={}, events=())
+                yield replace(task, entry=same, twin=True)
 
 
 def _drive(
@@ -327,9 +337,9 @@ def _at_most(entry: Entry) -> float:
     return in_seconds(until)
 
 
-def _is_there(out: Path, task: DriveTask) -> bool:
+def _is_there(task: DriveTask) -> bool:
     try:
-        return not read_json(Run(out, {}).folder(task.entry.set, task.entry.id, task.repeat) / DONE)["failed"]
+        return not read_json(task.folder / DONE)["failed"]
     except (InputError, KeyError, TypeError):
         return False
 

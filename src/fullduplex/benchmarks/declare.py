@@ -122,7 +122,7 @@ class Benchmark:
 
     ``hearing`` is what it listens with; ``paper`` cites the publication; ``departures``
     list every known difference from the source that the variant names. ``parts`` are the stretches
-    of sound that it measures, None where it measures none.
+    of sound that it measures, None where it measures none; with ``twins`` each item's clean twin is driven too.
     """
 
     name: str
@@ -135,3 +135,4 @@ class Benchmark:
     summary: str = ""
     extra_outputs: bool = False
     parts: Parts | None = None
+    twins: bool = False

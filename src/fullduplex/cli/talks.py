@@ -96,7 +96,7 @@ def drive(benchmark: str, **given: Any) -> int:
         held = hold_all(given["data"], out, asked, driving, cache=_cache(), engine=given["engine"], progress=bar)
     finally:
         bar.close()
-    failed = {f"{task.entry.key} (repeat {task.repeat})": why for task, why in held.failed}
+    failed = {f"{task.name} (repeat {task.repeat})": why for task, why in held.failed}
     if given["as_json"]:
         _shown_json({"run": str(out), "talks": len(held.tasks), "failed": failed})
     else:

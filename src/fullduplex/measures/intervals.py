@@ -28,7 +28,7 @@ def estimate(
     values: Values,
     groups: Groups = None,
     absent: Mapping[str, int] | None = None,
-    kind: Literal["rate", "mean"] = "mean",
+    kind: Literal["rate", "mean", "trimmed"] = "mean",
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimate:
@@ -36,7 +36,8 @@ def estimate(
 
     ``values``: shape (n,), what is there; ``groups``: the speaker or conversation of each
     ("" : its own); ``absent``: how many are missing, by reason; ``kind`` ``rate`` demands
-    values of 0 and 1.
+    values of 0 and 1, ``trimmed`` leaves out what lies below the 5th or above the 95th percentile and counts it
+    as ``outside 5-95 %``.
 
     Interval: a rate whose every group is one item has Wilson's score interval; anything
     else the percentile interval of a bootstrap that draws groups with replacement
@@ -47,8 +48,11 @@ def estimate(
 
     Value None when n is 0. Interval None for one item or one group; ``method`` says why.
     """
-    found = clusters(values, groups)
     missing = {reason: count for reason, count in (absent or {}).items() if count}
+    if kind == "trimmed" and len(values):
+        values, groups, outside = _trimmed(np.asarray(values, dtype=np.float64), groups)
+        missing |= {"outside 5-95 %": outside} if outside else {}
+    found = clusters(values, groups)
     n, k = len(found.values), len(found.sums)
     if not n:
         return Estimate(None, None, None, 0, missing, "no values")
@@ -68,6 +72,13 @@ def estimate(
         return Estimate(value, value, value, n, missing, _bootstrap(found, resamples, seed))
     low, high = _percentiles(resampled_means(found, resamples=resamples, seed=seed))
     return Estimate(value, low, high, n, missing, _bootstrap(found, resamples, seed))
+
+
+def _trimmed(values: NDArray[np.float64], groups: Groups) -> tuple[NDArray[np.float64], Groups, int]:
+    low, high = np.percentile(values, (5, 95))
+    kept = (values >= low) & (values <= high)
+    its = None if groups is None else [group for group, keep in zip(groups, kept, strict=True) if keep]
+    return values[kept], its, int(len(values) - kept.sum())
 
 
 def quantile_estimate(

@@ -16,7 +16,9 @@ Better = Literal["higher", "lower", "neither"]
 class Metric:
     """What is measured on each trial of a scenario, and how it is read.
 
-    ``kind`` is ``rate`` (each value 0 or 1) or ``mean``. ``rests_on`` says what the
+    ``kind`` is ``rate`` (each value 0 or 1), ``mean``, or ``trimmed``: the mean of what lies from the 5th to the
+    95th percentile. ``judged`` names the verdict that it needs, "" where it needs none. Metrics of one ``family``
+    belong in a table of their own. ``rests_on`` says what the
     metric needs to be right: ``voice activity`` or ``content`` (words, meaning).
     ``better`` belongs to the metric in its scenario, not to its name alone.
     """
@@ -25,10 +27,12 @@ class Metric:
     measure: Measure
     better: Better
     unit: str
-    kind: Literal["rate", "mean"] = "mean"
+    kind: Literal["rate", "mean", "trimmed"] = "mean"
     rests_on: Literal["voice activity", "content"] = "content"
     title: str = ""
     version: str = "1"
+    judged: str = ""
+    family: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from fullduplex.providers.weights import sha256
 from fullduplex.runs.record import KEPT, REPORTED, REPORTED_OUTPUT, events_in, write_attempt
 from fullduplex.runs.run import Run
 from fullduplex.runs.stimulus import Stimulus, stimulus
-from fullduplex.runs.told import DONE, read_told
+from fullduplex.runs.told import DONE, TWIN, read_told
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
@@ -41,6 +41,7 @@ class DriveTask:
 
     ``system`` is a spec, ``clock`` "" for the system's own. ``repeat`` counts from 1. ``retries``: how often a
     talk that failed is held again. ``frame`` and ``priming`` are in microseconds. ``cache`` holds weights.
+    ``twin``: the user says what the item's clean twin has.
     """
 
     run: str
@@ -54,6 +55,18 @@ class DriveTask:
     seed: int = 0
     cache: str = ""
     language: str = "en"
+    twin: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the talk: the item's own, or that of its clean twin inside of it."""
+        item = Run(Path(self.run), {}).folder(self.entry.set, self.entry.id, self.repeat)
+        return item / TWIN if self.twin else item
+
+    @property
+    def name(self) -> str:
+        """Return what names the talk among all of its run, but for the repeat."""
+        return f"{self.entry.key} (clean twin)" if self.twin else self.entry.key
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +149,11 @@ def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -
     }
     if reported and (folder / REPORTED).is_file():
         files |= {"words.json": folder / REPORTED, "output.json": folder / REPORTED_OUTPUT}
+    files = {name: path for name, path in files.items() if name not in ("clean_output.wav", "clean_output.json")}
+    if (folder / TWIN / DONE).is_file() and (folder / TWIN / "output.wav").is_file():
+        files |= {"clean_input.wav": folder / TWIN / "input.wav", "clean_output.wav": folder / TWIN / "output.wav"}
+        if reported and (folder / TWIN / REPORTED_OUTPUT).is_file():
+            files["clean_output.json"] = folder / TWIN / REPORTED_OUTPUT
     return replace(
         entry,
         user_voice=Voice(folder / "input.wav"),
@@ -157,7 +175,7 @@ class _Job:
     def __init__(self, task: DriveTask, system: System, asked: Stimulus, clock: Clock) -> None:
         self.task, self.system, self.asked, self.clock = task, system, asked, clock
         self.first: Part | None = None
-        self.folder = Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat)
+        self.folder = task.folder
         parts = {
             "system": system.spec.to_json(),
             "clock": clock,
@@ -295,7 +313,7 @@ class _Job:
 
 def changed(task: DriveTask) -> str:
     """Return why the talk that the run holds for the task is another one; nothing where it is not, or there is none."""
-    if not (Run(Path(task.run), {}).folder(task.entry.set, task.entry.id, task.repeat) / DONE).is_file():
+    if not (task.folder / DONE).is_file():
         return ""
     try:
         job = _prepared(task)

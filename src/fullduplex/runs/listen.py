@@ -245,7 +245,7 @@ def _find_speech(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> lis
         found = detector(hearing.detector, task.cache)
         for role, name in _TRACKS:
             side = "user" if role.endswith("user") else "system"
-            if role not in item["files"] or (side not in hearing.sides and hearing.name != SEEN):
+            if role not in item["files"] or (hearing.name != SEEN and (side not in hearing.sides or role != side)):
                 continue
             sound = folder / item["files"][role]
             probe = audio.probe(sound)

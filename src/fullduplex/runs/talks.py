@@ -11,7 +11,7 @@ import numpy as np
 
 from fullduplex.errors import InputError
 from fullduplex.runs.run import Run
-from fullduplex.runs.told import DONE, read_told
+from fullduplex.runs.told import DONE, TWIN, read_told
 
 #: Where the processor was at work for a smaller share of the work's time, the talk's times say so.
 BUSY = 0.85
@@ -120,7 +120,7 @@ def talks(run: Run) -> Talks | None:
     """Return the counts over every talk of ``run``; None of a run whose recordings were given."""
     found = Talks()
     times: dict[str, list[float]] = {name: [] for name in STAGES}
-    for folder in run.items():
+    for folder in (each for item in run.items() for each in (item, item / TWIN) if each == item or each.is_dir()):
         try:
             told = read_told(folder)
         except InputError:

@@ -13,6 +13,8 @@ from fullduplex.runs.stimulus import LONGEST
 
 #: What a finished talk leaves last, so that its presence says that the rest is whole.
 DONE = ABOUT
+#: The folder of the talk with an item's clean twin, inside the item's.
+TWIN = "clean"
 
 _OBJECTS = ("pacing", "received", "clocks", "made_of")
 _LISTS = ("turns", "attempts", "stages")

@@ -1,0 +1,172 @@
+"""What the released Full-Duplex-Bench v1.5 scripts compute, stated anew (commit d7336bd).
+
+As in :mod:`fullduplex.benchmarks.fdb1_released` everything is in the decimal seconds of files and detectors,
+in their order. Where a script would crash or ask for ever, the measure is Absent instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fullduplex.benchmarks.declare import Stretch
+from fullduplex.model.speech import Token
+from fullduplex.model.trials import Absent, Fact, Trial, Verdict
+
+#: Silences that are bridged in the user's and in the system's speech, both included, in seconds. The scripts'
+#: comments say 0.3 and 0.05.
+USER_GAP, SYSTEM_GAP = 0.6, 0.5
+#: The labels of the released rubric.
+LABELS = {
+    "respond": "C_RESPOND", "resume": "C_RESUME", "uncertain": "C_UNCERTAIN_HANDLING", "unknown": "C_UNKNOWN",
+}  # fmt: skip
+
+Interval = tuple[float, float]
+
+
+def merged(segments: Sequence[Interval], gap: float) -> list[Interval]:
+    """Return ``segments`` with every two joined whose silence is at most ``gap`` seconds."""
+    made: list[Interval] = []
+    for start, end in sorted(segments):
+        if made and start - made[-1][1] <= gap:
+            made[-1] = (made[-1][0], max(made[-1][1], end))
+        else:
+            made.append((start, end))
+    return made
+
+
+def latency_intervals(user: Sequence[Interval], system: Sequence[Interval]) -> tuple[list[Interval], list[Interval]]:
+    """Return the stop and the response intervals of one recording, as ``latency_intervals.json`` lists them.
+
+    Stop: every overlap of user and system speech anywhere in the file, of several that end together the shortest.
+    Response: for each user segment the next start of the system's strictly after its end, of several
+    with the same start the latest end.
+    """
+    users, systems = merged(user, USER_GAP), merged(system, SYSTEM_GAP)
+    stops: dict[float, float] = {}
+    for u in users:
+        for s in systems:
+            start, end = max(u[0], s[0]), min(u[1], s[1])
+            if start < end:
+                stops[end] = max(start, stops.get(end, start))
+    responses: dict[float, float] = {}
+    for _, end in users:
+        onset = next((start for start, _ in systems if start > end), None)
+        if onset is not None:
+            responses[onset] = max(end, responses.get(onset, end))
+    return (
+        sorted((start, end) for end, start in stops.items()),
+        sorted((end, onset) for onset, end in responses.items()),
+    )
+
+
+def stop_latency(trial: Trial) -> Fact | Absent:
+    """Return the mean length of the recording's stop intervals in seconds; the mean is ours, the script has none.
+
+    Absent: ``failed``, ``no speech track``, ``no overlap``.
+    """
+    return _mean_of(trial, 0, "no overlap", "stop")
+
+
+def response_latency(trial: Trial) -> Fact | Absent:
+    """Return the mean length of the recording's response intervals in seconds; the mean is ours, the script has none.
+
+    Absent: ``failed``, ``no speech track``, ``no response``.
+    """
+    return _mean_of(trial, 1, "no response", "response")
+
+
+def _mean_of(trial: Trial, which: int, reason: str, name: str) -> Fact | Absent:
+    if trial.failed:
+        return Absent("failed", trial.failed)
+    if trial.user.segments is None or trial.system.segments is None:
+        return Absent("no speech track", "a side was not heard; a file of more than one channel crashes the script")
+    intervals = latency_intervals(trial.user.segments, trial.system.segments)[which]
+    if not intervals:
+        return Absent(reason)
+    lengths = [end - start for start, end in intervals]
+    at = round(intervals[0][0] * 1_000_000)
+    return Fact(sum(lengths) / len(lengths), at, f"{name} intervals: {len(lengths)} anywhere in the file")
+
+
+def behaves(trial: Trial, label: str) -> Fact | Absent:
+    """Return the share of the judge's labels for this item that are ``label`` (``respond`` …, or ``other``).
+
+    The script's ratio pools labels over items; an item with two labels counts twice there.
+    Absent: ``failed``, ``not judged``, and what kept a judge from saying.
+    """
+    if trial.failed:
+        return Absent("failed", trial.failed)
+    verdict = trial.verdicts.get("behaviour")
+    if isinstance(verdict, Absent):
+        return verdict
+    if not isinstance(verdict, Verdict):
+        return Absent("not judged", "no judge was asked, and there is no content_tag.json")
+    given = verdict.votes if verdict.by == "recorded" and verdict.votes else (verdict.value,)
+    labels = [str(each) for each in given]
+    known = {name: own for own, name in LABELS.items()} | {name: name for name in LABELS}
+    named = [known.get(each, "other") for each in labels]
+    return Fact(named.count(label) / len(named), why=f"judged: {', '.join(labels)}")
+
+
+def split(tokens: Sequence[Token], event_end: float) -> float:
+    """Return where the released script cuts before from after, in seconds.
+
+    The start of the word that holds the event's end, else of the first word after it, else the last
+    word's end; without words the event's end.
+    """
+    timed = [(t.start, t.end) for t in tokens if t.start is not None and t.end is not None]
+    for start, end in timed:
+        if start <= event_end < end:
+            return start
+    after = next((start for start, _ in timed if start >= event_end), None)
+    if after is not None:
+        return after
+    return timed[-1][1] if timed else event_end
+
+
+def stretches(trial: Trial) -> Mapping[str, Stretch]:
+    """Return ``pre``, ``post`` and ``clean`` as the released script cuts them; nothing without words or an event."""
+    end = trial.item.reference.get("overlap_end_seconds")
+    if end is None or trial.system.tokens is None:
+        return {}
+    at = split(trial.system.tokens, end)
+    made = {"pre": Stretch("system", 0.0, at), "post": Stretch("system", at)}
+    return made | ({"clean": Stretch("clean_system")} if trial.twin is not None else {})
+
+
+def words_per_minute(tokens: Sequence[Token]) -> tuple[float, float]:
+    """Return words over the time from the first word's start to the last one's end, by minute, and that time.
+
+    Pauses are in it. 0 words a minute where there is no word, or no time.
+    """
+    timed = [(t.start, t.end) for t in tokens if t.start is not None and t.end is not None]
+    length = timed[-1][1] - timed[0][0] if timed else 0.0
+    return (len(timed) / (length / 60) if length > 0 else 0.0), length
+
+
+def rate_of(trial: Trial, part: str) -> Fact | Absent:
+    """Return the words per minute of ``pre``, ``post`` or ``clean``; a word that ends by the split is before it.
+
+    0 where there is no word, as in the script. Absent: ``failed``, ``no output``, ``no annotation``, ``no clean twin``.
+    """
+    tokens = _tokens_of(trial, part)
+    if isinstance(tokens, Absent):
+        return tokens
+    rate, _ = words_per_minute(tokens)
+    return Fact(rate, why=f"{len(tokens)} words")
+
+
+def _tokens_of(trial: Trial, part: str) -> Sequence[Token] | Absent:
+    if trial.failed:
+        return Absent("failed", trial.failed)
+    if part == "clean":
+        tokens = trial.twin.system.tokens if trial.twin is not None else None
+        return Absent("no clean twin", "no clean_output.json") if tokens is None else tokens
+    end = trial.item.reference.get("overlap_end_seconds")
+    if end is None:
+        return Absent("no annotation", "no event in metadata.json")
+    if trial.system.tokens is None:
+        return Absent("no output", "no output.json")
+    at = split(trial.system.tokens, end)
+    before = [t for t in trial.system.tokens if t.end is not None and t.end <= at]
+    return before if part == "pre" else [t for t in trial.system.tokens if t not in before]
