@@ -1,0 +1,187 @@
+"""Judges behind Anthropic's messages, one request at a time or in batches. They read; none of them hears.
+
+Tested against a local server that speaks the documented protocol; *not verified live*.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fullduplex.judging.providers import anthropic_batch
+from fullduplex.judging.providers.failures import not_readable, tried
+from fullduplex.judging.providers.prices import cost
+from fullduplex.judging.providers.schemas import closed
+from fullduplex.judging.providers.settings import Settings, heard, library, one_of, settings
+from fullduplex.judging.providers.wire import client
+from fullduplex.judging.question import Refused, Reply, Request, Unreachable
+from fullduplex.model.spec import Spec
+
+HOME = "https://api.anthropic.com"
+STRUCTURES = ("json_schema", "none")
+#: Reasons to stop that mean a reply which is not all there.
+_CUT = ("max_tokens", "model_context_window_exceeded")
+
+
+class Anthropic:
+    """The model that Anthropic calls ``model``; name a dated snapshot to be judged by the same one later.
+
+    ``plain`` leaves the temperature out, which only older models take; a seed there is none. ``effort`` is how much a
+    model thinks and writes, ``room`` how many tokens it may take for thinking beyond a request's limit.
+    ``structure`` is how replies are held to a schema: ``json_schema``, or ``none`` for models that cannot. ``timeout``
+    is how many seconds one request may take in all. ``key`` or ``key_file`` is the key; it is no part of the
+    spec. ``price_in`` and ``price_out`` are US dollars for a million tokens. ``url`` and ``proxy`` are addresses.
+
+    Raises :class:`InputError` on options that cannot be meant, :class:`PluginError` where the SDK is not installed.
+    """
+
+    hears = False
+    weakness = ""
+
+    def __init__(
+        self,
+        model: str = "",
+        key: str = "",
+        key_file: str = "",
+        timeout: float = 60.0,
+        plain: bool = True,
+        effort: str = "",
+        room: int = 0,
+        structure: str = "json_schema",
+        price_in: float | None = None,
+        price_out: float | None = None,
+        url: str = "",
+        proxy: str = "",
+    ) -> None:
+        self._known = settings(
+            "anthropic",
+            home=HOME,
+            url=url,
+            model=model,
+            key=key,
+            key_file=key_file,
+            timeout=timeout,
+            room=room,
+            proxy=proxy,
+            price_in=price_in,
+            price_out=price_out,
+        )
+        self._structure = one_of("anthropic", "structure", structure, STRUCTURES)
+        self._plain, self._effort = bool(plain), str(effort)
+        self._sdk = library("anthropic", "anthropic")
+        key = self._known.key
+        self._http, self._wire = client(self._known, {"x-api-key": key} if key else {})
+        self._client = self._sdk.Anthropic(
+            api_key="set on the wire", base_url=self._known.url, http_client=self._http, max_retries=0
+        )
+
+    @property
+    def spec(self) -> Spec:
+        """Return the model, the server and what changes its replies; not the key."""
+        options: dict[str, Any] = {
+            "model": self._known.model,
+            "url": self._known.url,
+            "plain": self._plain,
+            "effort": self._effort,
+            "room": self._known.room,
+            "structure": self._structure,
+        }
+        return Spec("anthropic", options)
+
+    def ask(self, request: Request) -> Reply:
+        """Return the reply. Raises :class:`Refused` or :class:`Unreachable`."""
+        body = self._body(request)
+        # The SDK has no argument for it any more.
+        further = {"temperature": body.pop("temperature")} if "temperature" in body else None
+        messages = self._client.messages.with_raw_response
+        answer = tried(
+            self._known,
+            lambda: messages.create(**body, extra_body=further).http_response.text,
+            self._sdk.AnthropicError,
+        )
+        try:
+            found = json.loads(answer)
+        except (ValueError, RecursionError):
+            raise not_readable(self._known, answer, "JSON") from None
+        return reply(self._known, found)
+
+    def submit(self, requests: Sequence[Request]) -> str:
+        """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
+        bodies = [self._body(request) for request in requests]
+        with self._wire.patient(anthropic_batch.PATIENCE, anthropic_batch.LARGEST):
+            return anthropic_batch.submit(self._known, self._client, self._sdk, bodies)
+
+    def collect(self, batch: str) -> list[Reply | Refused | Unreachable] | None:
+        """Return what became of each request of a batch in their order, None while it is being answered."""
+        with self._wire.patient(anthropic_batch.PATIENCE, anthropic_batch.LARGEST):
+            return anthropic_batch.collect(self._known, self._client, self._sdk, batch, reply)
+
+    def close(self) -> None:
+        """Let connections go."""
+        self._client.close()
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        heard("anthropic", request, False)
+        body: dict[str, Any] = {
+            "model": self._known.model,
+            "max_tokens": request.limit + self._known.room,
+            "messages": [{"role": "user", "content": request.user}],
+        }
+        if request.system:
+            body["system"] = request.system
+        if request.temperature is not None and not self._plain:
+            # Theirs ends at 1, where that of others goes on to 2.
+            body["temperature"] = min(request.temperature, 1.0)
+        output: dict[str, Any] = {"effort": self._effort} if self._effort else {}
+        if request.schema is not None and self._structure == "json_schema":
+            output["format"] = {"type": "json_schema", "schema": closed(request.schema, bounds=False)}
+        return body | ({"output_config": output} if output else {})
+
+
+def reply(known: Settings, found: Any, *, in_batch: bool = False) -> Reply:
+    """Return the reply that a message holds: its texts, without what the model thought.
+
+    Raises :class:`Refused` where the model stopped with a refusal, :class:`Unreachable` where it is no message or
+    holds nothing.
+    """
+    if not isinstance(found, dict) or not isinstance(found.get("content"), list):
+        raise not_readable(known, json.dumps(found), "message")
+    why = str(found.get("stop_reason") or "")
+    if why == "refusal":
+        details = found.get("stop_details")
+        details = details if isinstance(details, dict) else {}
+        reason = details.get("explanation") or details.get("category") or "it gave no reason"
+        raise Refused(f"{known.where} declined: {known.told(reason)}")
+    parts = [part for part in found["content"] if isinstance(part, dict) and part.get("type") == "text"]
+    text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
+    usage = _usage(found.get("usage"))
+    if not text and why in _CUT:
+        raise Refused(
+            f"{known.where} spent all of its {known.told(usage.get('output', 'tokens'))} tokens before it answered; "
+            "add room=4096 for a model that thinks first"
+        )
+    if not found["content"]:
+        raise Unreachable(f"{known.where} sent a reply without content")
+    return Reply(
+        text,
+        model=str(found.get("model") or ""),
+        usage=usage,
+        complete=why not in _CUT,
+        cost=cost(usage, known.price, in_batch=in_batch),
+    )
+
+
+def _usage(told: Any) -> Mapping[str, int]:
+    """Return the tokens told. Theirs counts what was cached apart from the input; ours counts it in."""
+    if not isinstance(told, dict):
+        return {}
+
+    def count(name: str) -> int | None:
+        value = told.get(name)
+        return value if isinstance(value, int) and value >= 0 else None
+
+    plain, out = count("input_tokens"), count("output_tokens")
+    cached, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
+    found = {"input": None if plain is None else plain + (cached or 0) + (written or 0), "output": out, "cached": cached}
+    return {name: value for name, value in found.items() if value is not None}
