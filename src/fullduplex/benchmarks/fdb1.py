@@ -6,13 +6,13 @@ of that commit compute, ``anchored`` ours: verdicts tied to the annotated event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 
 from fullduplex.benchmarks import fdb1_paper as paper
 from fullduplex.benchmarks import fdb1_released as released
-from fullduplex.benchmarks.declare import Benchmark, Departure, Hearing, Scenario
+from fullduplex.benchmarks.declare import Asks, Benchmark, Departure, Hearing, Scenario
 from fullduplex.benchmarks.fdb1_departures import ANCHORED, NOT_CHECKED, OLDER, PAPER, RELEASED
 from fullduplex.measures import answers
 from fullduplex.measures.metric import Better, Measure, Metric, given
@@ -59,6 +59,7 @@ class Rules:
     interruption_latency: Measure
     interruption_rating: Measure
     interruption_exercised: Measure | None = None
+    interruption_reply: Callable[[Trial], str] = released.reply
 
 
 def variants() -> Mapping[str, Benchmark]:
@@ -142,6 +143,7 @@ def _anchored(limits: answers.Limits = answers.Limits()) -> Rules:  # noqa: B008
         interruption_latency=partial(answers.signed_latency, limits=limits),
         interruption_rating=given(tor, released.rating, "no takeover"),
         interruption_exercised=answers.was_speaking,
+        interruption_reply=partial(answers.reply, limits=limits),
     )
 
 
@@ -182,15 +184,31 @@ def _benchmark(
     summary: str,
     extra: bool = False,
 ) -> Benchmark:
+    asks = {"user_interruption": (Asks("rating", "interruption", partial(_rating_fields, rules=rules), "system"),)}
     scenarios = [
-        Scenario(dataset, task, dataset, _metrics(task, rules), title, official, needs_speech=task == "backchannel")
-        for dataset, task, title, official in DATASETS
-    ]
-    scenarios += [
-        Scenario(task, task, "", _metrics(task, rules), title, needs_speech=task == "backchannel")
-        for task, title in TITLES.items()
-    ]
+        Scenario(
+            dataset, task, dataset, _metrics(task, rules), title, official,
+            needs_speech=task == "backchannel", asks=asks.get(task, ()),
+        )
+        for dataset, task, title, official in (*DATASETS, *((task, task, title, 0) for task, title in TITLES.items()))
+    ]  # fmt: skip
+    scenarios = [replace(s, dataset="") if s.name in TITLES else s for s in scenarios]
     return Benchmark(NAME, VERSION, variant, CITATION, tuple(scenarios), hearing, departures, summary, extra)
+
+
+def _rating_fields(trial: Trial, rules: Rules) -> Mapping[str, str] | Absent:
+    """Return what the rating of a reply to an interruption rests on; Absent where there is no takeover to rate."""
+    took = rules.interruption_tor(trial)
+    if isinstance(took, Absent):
+        return took
+    if not took.value:
+        return Absent("no takeover", took.why)
+    event = trial.event("interruption")
+    return {
+        "context": str(trial.item.reference.get("context", "")),
+        "interruption": "" if event is None else event.text,
+        "reply": rules.interruption_reply(trial),
+    }
 
 
 def _metrics(task: str, rules: Rules) -> tuple[Metric, ...]:
@@ -206,7 +224,7 @@ def _metrics(task: str, rules: Rules) -> tuple[Metric, ...]:
         return (_tor(rules.turn_tor, "higher"), _latency(rules.turn_latency))
     made = [
         _tor(rules.interruption_tor, "higher"),
-        Metric("rating", rules.interruption_rating, "higher", "0-5", "mean", "content", "Rating"),
+        Metric("rating", rules.interruption_rating, "higher", "0-5", "mean", "content", "Rating", judged="rating"),
         _latency(rules.interruption_latency),
     ]
     if rules.interruption_exercised is not None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 
 from fullduplex.measures.overlap import event_of
 from fullduplex.model.spans import in_seconds
-from fullduplex.model.speech import Track, Word
+from fullduplex.model.speech import Token, Track, Word
 from fullduplex.model.trials import Absent, Trial
 
 
@@ -33,15 +34,38 @@ def behaviour_fields(trial: Trial, by_rule: Callable[[Trial], object]) -> Mappin
     words = trial.system.words
     context = str(trial.item.reference.get("context", "")) or _before(trial.user, start)
     return {
-        "context": context or "(not known)",
-        "overlap": event.text or "(not known)",
-        "start": f"{in_seconds(start):.2f}",
-        "end": f"{in_seconds(end):.2f}",
+        "user": context,
+        "overlap": event.text,
+        "overlap_time": f"{in_seconds(start):.2f}-{in_seconds(end):.2f}",
         "before": _timed([w for w in words if w.span.start < start]),
         "during": _timed([w for w in words if start <= w.span.start < end]),
         "after": _timed([w for w in words if w.span.start >= end]),
-        "twin": _timed(trial.twin.system.words or ()) if trial.twin is not None else "(not recorded)",
+        "clean": _timed(trial.twin.system.words or ()) if trial.twin is not None else "(not recorded)",
+        **_transcripts(trial),
     }
+
+
+def _transcripts(trial: Trial) -> dict[str, str]:
+    """Return the four transcripts that the released prompt is given; nothing unless all four are there.
+
+    Each is its file's JSON without blanks, the event's run as ``noisy``.
+    """
+    if trial.twin is None:
+        return {}
+    sides = {
+        "input_clean": trial.twin.user, "input_noisy": trial.user,
+        "output_clean": trial.twin.system, "output_noisy": trial.system,
+    }  # fmt: skip
+    told = {name: track.tokens for name, track in sides.items()}
+    if any(tokens is None for tokens in told.values()):
+        return {}
+    return {name: _compact(tokens or ()) for name, tokens in told.items()}
+
+
+def _compact(tokens: Sequence[Token]) -> str:
+    chunks = [{"text": token.text, "timestamp": [token.start, token.end]} for token in tokens]
+    text = " ".join(filter(None, (token.text.strip() for token in tokens)))
+    return json.dumps({"text": text, "chunks": chunks}, separators=(",", ":"))
 
 
 def _before(track: Track, time: int) -> str:

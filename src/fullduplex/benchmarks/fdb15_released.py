@@ -101,7 +101,7 @@ def behaves(trial: Trial, label: str) -> Fact | Absent:
         return verdict
     if not isinstance(verdict, Verdict):
         return Absent("not judged", "no judge was asked, and there is no content_tag.json")
-    given = verdict.votes if verdict.by == "recorded" and verdict.votes else (verdict.value,)
+    given = verdict.votes if verdict.by == "recorded" and verdict.votes else str(verdict.value).split(",")
     labels = [str(each) for each in given]
     known = {name: own for own, name in LABELS.items()} | {name: name for name in LABELS}
     named = [known.get(each, "other") for each in labels]

@@ -32,7 +32,7 @@ RELEASED = (
         "interruption",
         "a judge's reply that cannot be read is asked for again without end, and each time "
         "counts the takeover once more",
-        "every sample counts once",
+        "asked again five times at most, then Absent: unparsable; every sample counts once",
         "an endless loop; state leaked",
     ),
     Departure("every mean", "over no value the script divides by zero", "no value, n = 0", "a crash"),
@@ -72,7 +72,12 @@ PAPER = (
         "Absent: takeover",
         "the paper's rule, not its row",
     ),
-    Departure("rating", "judged by GPT-4o", "read from rating.json; there is no judge here", "no judge yet"),
+    Departure(
+        "rating",
+        "judged by GPT-4o",
+        "by the judge and the rubric that the run names, or as rating.json has it",
+        "a judge is the user's choice; `--rubric` takes the authors' prompt from your copy",
+    ),
 )
 ANCHORED = (
     Departure(

@@ -91,6 +91,11 @@ def latency(trial: Trial) -> Fact | Absent:
     return Fact(max(0.0, signed), _at(tokens[0].start), f"{why}: {signed:.3f} s")
 
 
+def reply(trial: Trial) -> str:
+    """Return the words that the script has rated: all that it reads of the recording after the interruption."""
+    return " ".join(filter(None, (token.text.strip() for token in cropped_tokens(trial) or ())))
+
+
 def rating(trial: Trial) -> Fact | Absent:
     """Return the judge's rating, or that of rating.json (0-5).
 

@@ -108,6 +108,14 @@ def answer(trial: Trial, limits: Limits) -> Answer | Absent:
     return Answer(None, "spoke before the end: and not after it", floor[-1].span.start)
 
 
+def reply(trial: Trial, limits: Limits) -> str:
+    """Return the words of the system from its :func:`answer` on; "" where there is none."""
+    found = answer(trial, limits)
+    if isinstance(found, Absent) or found.onset is None:
+        return ""
+    return " ".join(word.text for word in trial.system.words or () if word.span.end > found.onset)
+
+
 def takes_turn(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if there is an :func:`answer`, else 0, with the state. Absent as there."""
     found = answer(trial, limits)

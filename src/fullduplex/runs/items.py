@@ -96,9 +96,7 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
     return item
 
 
-def _place_twin(
-    twin: Entry, folder: Path, files: dict[str, str], durations: dict[str, float | None]
-) -> Iterator[str]:
+def _place_twin(twin: Entry, folder: Path, files: dict[str, str], durations: dict[str, float | None]) -> Iterator[str]:
     """Lay out the clean twin's voices beside the item's; yield a sentence for each that cannot be opened."""
     for role, voice in (("clean_user", twin.user_voice), ("clean_system", twin.system_voice)):
         durations[role] = None

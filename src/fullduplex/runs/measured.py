@@ -19,7 +19,9 @@ from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
+from fullduplex.runs.amendments import Amendments, standing
 from fullduplex.runs.items import SEEN, read_item, trial_or_failure
+from fullduplex.runs.judges import Seated, judges_of, with_verdicts
 from fullduplex.runs.run import Run
 
 
@@ -70,6 +72,8 @@ class Measured:
     passed_over: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
+    judges: tuple[Seated, ...] = ()
+    amendments: Amendments = field(default_factory=lambda: Amendments(()))
 
     def estimates(self, variant: str, seed: int) -> Iterator[tuple[Column, Estimate]]:
         """Yield each column of ``variant`` with its estimate, in the benchmark's order."""
@@ -110,7 +114,7 @@ def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, A
 
     ``reference`` maps item ids to reference distributions of backchannels.
     """
-    made = Measured(benchmarks)
+    made = Measured(benchmarks, judges=judges_of(run), amendments=Amendments(standing(run)))
     for folder in run.items():
         measure_item(made, folder, reference)
     order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
@@ -130,16 +134,16 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
     if item["failed"]:
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
     number: dict[str, int] = {}
-    trials = {SEEN: trial_or_failure(folder, SEEN, reference)}
+    trials = {SEEN: _judged(made, folder, item, trial_or_failure(folder, SEEN, reference))}
     made.notes.update(_notes(trials[SEEN], item["task"]))
     for benchmark in made.benchmarks:
-        scenario = _scenario(benchmark, item)
+        scenario = scenario_of(benchmark, item)
         if scenario is None:
             made.passed_over[item["task"]] += 1
             continue
         hearing = benchmark.hearing.name
         if hearing not in trials:
-            trials[hearing] = trial_or_failure(folder, hearing, reference)
+            trials[hearing] = _judged(made, folder, item, trial_or_failure(folder, hearing, reference))
         trial = trials[hearing]
         if trial.failed:
             made.failed.setdefault(f"{item['set']}/{item['id']}", trial.failed)
@@ -152,7 +156,21 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 key = (benchmark.variant, scenario.name, metric.name)
                 if key not in made.columns:
                     made.columns[key] = Column(benchmark.variant, scenario, metric)
-                made.columns[key].add(number[name], metric.measure(one))
+                found = metric.measure(one)
+                if name == item["id"]:
+                    found = made.amendments.to_fact(found, item["set"], name, benchmark.variant, metric.name)
+                made.columns[key].add(number[name], found)
+
+
+def _judged(made: Measured, folder: Path, item: Mapping[str, Any], trial: Trial) -> Trial:
+    """Return ``trial`` with what judges and people said of it."""
+    if made.judges:
+        try:
+            trial = with_verdicts(trial, folder, made.judges)
+        except InputError as error:
+            made.failed.setdefault(f"{item['set']}/{item['id']}", str(error))
+    asked = {asks.verdict for benchmark in made.benchmarks for s in benchmark.scenarios for asks in s.asks}
+    return made.amendments.to_verdicts(trial, item["set"], item["id"], asked)
 
 
 def _notes(trial: Trial, task: str) -> Iterator[str]:
@@ -171,7 +189,8 @@ def _notes(trial: Trial, task: str) -> Iterator[str]:
         yield "events after the end of both recordings, counted as they are"
 
 
-def _scenario(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:
+def scenario_of(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:
+    """Return the scenario of ``benchmark`` that an item belongs to; None where there is none."""
     of_task = [scenario for scenario in benchmark.scenarios if scenario.task == item["task"]]
     exact = next((scenario for scenario in of_task if scenario.dataset == item["dataset"]), None)
     return exact or next((scenario for scenario in of_task if not scenario.dataset), None)
