@@ -30,6 +30,7 @@ _PAST_BY = ms(100)
 _OFFSET = 0.01
 #: Where every item lacks these, it is a folder of items that wait for a system, and lacks nothing.
 _ANSWERS = frozenset({"output.wav", "output.json"})
+_ALL_ANSWERS = _ANSWERS | {"clean_output.wav", "clean_output.json"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Se
         found.append(Finding("note", "", "", text, "no answers"))
     for entry in dataset.entries:
         trial = load_trial(entry)
-        found += _about_files(entry, trial, [name for name in missing_of(entry) if not to_run or name not in _ANSWERS])
+        missing = [name for name in missing_of(entry) if not to_run or name not in _ALL_ANSWERS]
+        found += _about_files(entry, trial, missing)
         found += _about_sound(entry, trial, rates)
         counts[entry.task, entry.dataset] += 1
         ready[entry.task, entry.dataset].append(lacks(entry, trial, reference))

@@ -8,7 +8,8 @@ import secrets
 import shutil
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -77,9 +78,9 @@ def lay_out(
     return Laid(tuple(turns), samples, rate, lead, tuple(gaps), after, seed)
 
 
-def made_here(folder: Path) -> bool:
-    """Tell whether ``folder`` is an item that was made from a script here."""
-    return _script_of(folder).get("made_for") == "synth"
+def made_here(folder: Path, by: str = "synth") -> bool:
+    """Tell whether ``folder`` is an item that the command ``by`` made."""
+    return _script_of(folder).get("made_for") == by
 
 
 def same_as_made(folder: Path, mark: str) -> bool:
@@ -130,18 +131,16 @@ def _machine() -> str:
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
-def write_item_folder(
-    folder: Path, dialogue: Dialogue, item: Laid, said: Sequence[Said], about: Mapping[str, Any]
-) -> None:
-    """Write the item, whole or not at all; an item made here before is replaced."""
+@contextmanager
+def whole_folder(folder: Path) -> Iterator[Path]:
+    """Give a new folder to write to; on success it takes the place of ``folder``, and of what was in it.
+
+    Raises :class:`InputError` where nothing can be written.
+    """
     half = _half_beside(folder)
-    half.mkdir(parents=True)
     try:
-        _write_sound(half, dialogue, item)
-        _write_event(half, dialogue, item)
-        _write_words(half, item)
-        files = sorted(path.name for path in half.iterdir())
-        write_json(half / "script.json", {**about, "files": files, **_script(dialogue, item, said)})
+        half.mkdir(parents=True)
+        yield half
         if folder.exists():
             old = _half_beside(folder)
             folder.rename(old)
@@ -153,6 +152,18 @@ def write_item_folder(
         raise InputError(folder, found=error.strerror or str(error), expected="a place to write to") from error
     finally:
         shutil.rmtree(half, ignore_errors=True)
+
+
+def write_item_folder(
+    folder: Path, dialogue: Dialogue, item: Laid, said: Sequence[Said], about: Mapping[str, Any]
+) -> None:
+    """Write the item, whole or not at all; an item made here before is replaced."""
+    with whole_folder(folder) as half:
+        _write_sound(half, dialogue, item)
+        _write_event(half, dialogue, item)
+        _write_words(half, item)
+        files = sorted(path.name for path in half.iterdir())
+        write_json(half / "script.json", {**about, "files": files, **_script(dialogue, item, said)})
 
 
 def _write_sound(folder: Path, dialogue: Dialogue, item: Laid) -> None:

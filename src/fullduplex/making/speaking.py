@@ -94,25 +94,24 @@ class Speaker:
         # Resampling moves the first and the last audible sample.
         spoken = audible(at_rate(spoken, self.rate))
         if spoken.words is None and self.recogniser is not None:
-            name = self.recogniser.spec.name
-            words = self._recognised(phrase, spoken, self.recogniser)
-            spoken = Spoken(spoken.samples, spoken.rate, words, f"recogniser {name}")
+            spoken = with_words_heard(spoken, phrase.text, self.recogniser, self.language)
         return Said(phrase, spoken, voice, cut)
 
-    def _recognised(self, phrase: Phrase, spoken: Spoken, recogniser: Recogniser) -> tuple[Word, ...]:
-        """Return the words where the recogniser hears them: the script's where it hears as many, else its own."""
-        heard = recogniser.recognise(spoken.samples, spoken.rate, self.language).tokens
-        found = list[Word]()
-        for token in heard:
-            if token.start is None or token.end is None:
-                continue
-            start, end = max(0, seconds(token.start)), min(seconds(token.end), spoken.duration)
-            if end > start:
-                found.append(Word(token.text, Span(start, end)))
-        written = phrase.text.split()
-        if len(written) == len(found):
-            return tuple(Word(text, word.span) for text, word in zip(written, found, strict=True))
-        return tuple(found)
+
+def with_words_heard(spoken: Spoken, text: str, recogniser: Recogniser, language: str) -> Spoken:
+    """Return ``spoken`` with its words where the recogniser hears them: those of ``text`` if it hears as many."""
+    heard = recogniser.recognise(spoken.samples, spoken.rate, language).tokens
+    found = list[Word]()
+    for token in heard:
+        if token.start is None or token.end is None:
+            continue
+        start, end = max(0, seconds(token.start)), min(seconds(token.end), spoken.duration)
+        if end > start:
+            found.append(Word(token.text, Span(start, end)))
+    written = text.split()
+    if len(written) == len(found):
+        found = [Word(word, one.span) for word, one in zip(written, found, strict=True)]
+    return Spoken(spoken.samples, spoken.rate, tuple(found), f"recogniser {recogniser.spec.name}")
 
 
 def cut_between(spoken: Spoken, phrases: Sequence[str]) -> list[Spoken] | None:

@@ -103,7 +103,7 @@ def synthesise(
     )  # fmt: skip
     _prepare(out, tasks)
     items, failed = dict[tuple[str, str], tuple[Made, ...]](), list[tuple[str, str]]()
-    for done, outcome in enumerate((each or _here)(make_item, tasks), 1):
+    for done, outcome in enumerate((each or here)(make_item, tasks), 1):
         entry = outcome.task.entry
         if outcome.error is None:
             items[entry.dataset, entry.id] = outcome.result
@@ -146,7 +146,7 @@ def item_tasks(
     if recogniser is not None:
         # What cannot be opened is refused now, and once.
         recogniser_of(recogniser, cache)
-    pools = {language: _pool(language, voices, seed, cache, shared) for language in languages}
+    pools = {language: pool_for(language, voices, seed, cache, shared) for language in languages}
     for entry in entries:
         if len(languages) > 1:
             _check_matchable(entry, script)
@@ -176,7 +176,8 @@ class _Done:
     error: str | None = None
 
 
-def _here(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Outcome]:
+def here(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Outcome]:
+    """Yield what becomes of each task, done here one after the other."""
     for task in tasks:
         try:
             yield _Done(task, function(task))
@@ -184,7 +185,7 @@ def _here(function: Callable[[Any], Any], tasks: Iterable[Any]) -> Iterator[Outc
             yield _Done(task, None, str(error))
 
 
-def _pool(
+def pool_for(
     language: str, voices: Sequence[Spec], seed: int, cache: Path | None, keys: tuple[tuple[str, str], ...]
 ) -> tuple[Spec, ...]:
     """Return the voices that speak ``language``; one that does not say its language is taken to speak all."""
