@@ -1,0 +1,167 @@
+"""The command at which people judge: review."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from fullduplex.cli import _PATH, _json, _say, _shown_json, main
+from fullduplex.errors import RunError
+
+if TYPE_CHECKING:
+    from fullduplex.reporting.review.forms import Form
+    from fullduplex.reporting.review.store import Kept
+    from fullduplex.runs.run import Run
+
+
+def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    from fullduplex.reporting.review.forms import names
+
+    return [name for name in names() if name.startswith(incomplete)]
+
+
+@main.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH, metavar="RUN [RUN ...]")
+@click.option(
+    "--form",
+    "form_name",
+    default="",
+    shell_complete=_forms,
+    metavar="NAME|FILE",
+    help="The questionnaire, or a file of your own that ends in .toml. Default: interruption where the run "
+    "has interruptions, else naturalness; preference for two runs.",
+)
+@click.option("--only", multiple=True, metavar="SET", help="Only items of this set; may be given several times.")
+@click.option(
+    "--verdict",
+    "verdicts",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Only items of which a judge or a metric says so: rating=0, 'latency>1.2', 'rating~off topic' (in "
+    "the reason). Several all have to hold. Raters are not told.",
+)
+@click.option(
+    "--queue",
+    default="",
+    metavar="FILE|unsure",
+    help="Only the items that a file lists (SET/ITEM a line), or those on which judges, variants or raters "
+    "do not agree.",
+)
+@click.option(
+    "--raters", type=click.IntRange(1), metavar="N", help="How many raters an item gets. Default: the form's."
+)
+@click.option(
+    "--per-rater",
+    type=click.IntRange(1),
+    metavar="N",
+    help="How many items a rater gets: first those with the fewest answers.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of each rater's order, and of the sides of a pair.",
+)
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at. Default: any free one.")
+@click.option("--open/--no-open", "opens", default=True, help="Open the page in the browser.")
+@click.option("--figures", "only_figures", is_flag=True, help="Print what was answered so far; serve nothing.")
+@_json
+def review(runs: Sequence[Path], **given: Any) -> int:
+    """Let people judge the clips of a run blind, on a page of this machine.
+
+    The page is served to this machine alone. Every answer is on the disk before the page goes on, in
+    RUN/reviews/RATER.jsonl; the same command goes on, and so does a rater under the same name. Of several runs
+    the clips are mixed; `review RUN_A RUN_B --form preference` hears them against each other.
+    """  # fmt: skip
+    from fullduplex.reporting.review.forms import load
+    from fullduplex.stages import runs_at
+
+    opened = [run for path in runs for run in runs_at(path)]
+    form = load(given["form_name"] or _default(opened))
+    if given["only_figures"]:
+        return _print_figures(opened, form, given["as_json"])
+    return _serve(opened, form, given)
+
+
+def _default(runs: Sequence[Run]) -> str:
+    from fullduplex.errors import InputError
+    from fullduplex.runs.items import read_item
+
+    if len(runs) == 2:
+        return "preference"
+    for run in runs:
+        for folder in run.items():
+            try:
+                if read_item(folder)["task"] == "user_interruption":
+                    return "interruption"
+            except InputError:
+                continue  # told when the items are chosen
+    return "naturalness"
+
+
+def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
+    from fullduplex.reporting.review.claims import wanted
+    from fullduplex.reporting.review.desk import Desk
+    from fullduplex.reporting.review.server import ReviewServer
+    from fullduplex.reporting.review.subjects import choose
+
+    verdicts = [wanted(text) for text in given["verdicts"]]
+    chosen = choose(runs, form, only=given["only"], verdicts=verdicts, queue=given["queue"])
+    desk = Desk(form, chosen, given["seed"], given["raters"] or form.raters, given["per_rater"], tell=_say)
+    for sentence in (*chosen.remarks, *desk.damage()):
+        _say(sentence)
+    changed = desk.others()
+    if changed:
+        _say(f"{changed} answers were given to other words of {form.name}; they are kept, and do not count here")
+    with ReviewServer(desk, given["port"], tell=_say) as server:
+        if given["as_json"]:
+            _shown_json({"url": server.url, "form": form.name, "version": form.version, "items": len(chosen.subjects)})
+        else:
+            click.echo(f"{len(chosen.subjects)} to judge with {form.name} {form.version}: {server.url}")
+            click.echo("Ctrl-C ends it; what was answered is kept.")
+        if given["opens"]:
+            click.launch(server.url)
+        with contextlib.suppress(KeyboardInterrupt):
+            server.serve_forever(poll_interval=0.2)
+    _say("ended; progress is kept, and the same command goes on")
+    return 0
+
+
+def _kept(runs: Sequence[Run]) -> Kept:
+    from fullduplex.reporting.review.store import Kept, read_kept
+
+    found = [read_kept(run.path) for run in runs]
+    return Kept([one for kept in found for one in kept.reviews], tuple(text for kept in found for text in kept.damaged))
+
+
+def _print_figures(runs: Sequence[Run], form: Form, as_json: bool) -> int:
+    from dataclasses import asdict
+
+    from fullduplex.reporting.review.figures import figures, told
+
+    kept = _kept(runs)
+    for sentence in kept.damaged:
+        _say(sentence)
+    if len(runs) > 1 and not form.pairwise:
+        raise RunError("answers about several systems are not added up; give one run for --figures")
+    found = figures(kept.reviews, form)
+    if as_json:
+        rows = [
+            asdict(one) | {"n": one.n, "ratings": _by_text(one.ratings), "majorities": _by_text(one.majorities)}
+            for one in found
+        ]
+        _shown_json({"form": form.name, "version": form.version, "damaged": len(kept.damaged), "questions": rows})
+    else:
+        click.echo(f"{form.name} {form.version}")
+        for one in found:
+            click.echo(told(one))
+    return 0
+
+
+def _by_text(counts: Mapping[Any, int]) -> dict[str, int]:
+    return {str(value): n for value, n in counts.items()}
