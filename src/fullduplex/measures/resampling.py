@@ -67,11 +67,12 @@ def summed(rows: NDArray[Any], groups: Sequence[str]) -> Sums:
     sorted before they are added, and groups after.
     """
     table = np.asarray(rows, dtype=np.float64)
+    if not len(table):
+        return Sums(table, 0)
     owner = numbered(groups)
     order = np.lexsort((*table.T, owner))
     table, owner = table[order], owner[order]
-    starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]]) if len(owner) else np.empty(0, dtype=np.int64)
-    added = np.add.reduceat(table, starts, axis=0) if len(starts) else table
+    added = np.add.reduceat(table, np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]]), axis=0)
     return Sums(added[np.lexsort(tuple(added.T))], len(table))
 
 

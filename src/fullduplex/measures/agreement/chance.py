@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullduplex.errors import printable
 from fullduplex.measures.agreement.ratings import Level, Ratings, Value, positions, said, scale_of
@@ -171,9 +173,7 @@ def krippendorffs_alpha(
     # Any zero gives the same differences; one among the values keeps their squares small.
     shifted = at - at.min() if len(at) else at
     total, squares = counts @ shifted, counts @ shifted**2
-    table = np.column_stack([ratio(2 * (m * squares - total**2), m - 1), m, total, squares])
-    # Ratings that agree have no spread, whatever is left by rounding.
-    table[(counts > 0).sum(axis=1) == 1, 0] = 0
+    table = np.column_stack([ratio(_differences(m, total, squares), m - 1), m, total, squares])
     most = float(m.sum()) * float(shifted.max(initial=0.0)) ** 2
     return _beyond_chance(table, _interval_chance, owners, absent, most, seed, resamples)
 
@@ -185,10 +185,8 @@ def _nominal_chance(sums: Floats) -> Floats:
 
 
 def _interval_chance(sums: Floats) -> Floats:
-    n, total, squares = sums[:, 1], sums[:, 2], sums[:, 3]
-    spread = n * squares - total**2
-    spread[spread <= _ROUNDING * n * squares] = 0
-    return ratio(2 * spread, n - 1)
+    n = sums[:, 1]
+    return ratio(_differences(n, sums[:, 2], sums[:, 3]), n - 1)
 
 
 def _ordinal_alpha(
@@ -197,29 +195,23 @@ def _ordinal_alpha(
     """Return alpha where the distance of two values depends on how many ratings lie between them."""
     size = counts.shape[1]
     m = counts.sum(axis=1)
-    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(size)
-    coincidences = pairs / (m - 1)[:, None, None] if len(m) else pairs
+    low, high = _values_that_met(counts)
+    met = 2 * counts[:, low] * counts[:, high] / (m - 1)[:, None]
 
     def formula(sums: Floats) -> Floats:
-        table = sums.reshape(len(sums), size, size)
-        totals = table.sum(axis=2)
+        totals, coincidences = sums[:, :size], sums[:, size:]
         middle = np.cumsum(totals, axis=1) - totals / 2
-        apart = (middle[:, :, None] - middle[:, None, :]) ** 2
-        observed = (table * apart).sum(axis=(1, 2))
-        chance = np.einsum("ri,rij,rj->r", totals, apart, totals, optimize=True)
-        return 1 - ratio((totals.sum(axis=1) - 1) * observed, chance)
+        observed = (coincidences * (middle[:, low] - middle[:, high]) ** 2).sum(axis=1)
+        return 1 - ratio((totals.sum(axis=1) - 1) * observed, _spread(totals, middle))
 
-    found = summed(coincidences.reshape(len(counts), size * size), owners)
     farthest = None
-    if len(m) and not np.any((counts > 0).sum(axis=1) > 1):
-        totals = counts.sum(axis=0)
-        middle = np.cumsum(totals) - totals / 2
-        apart = (middle[:, None] - middle[None, :]) ** 2
-        chance = float(totals @ apart @ totals)
-        n = float(totals.sum())
-        farthest = n * (n - 1) * float(apart.max()) / chance if chance else None
+    if len(m) and not len(low):
+        totals = counts.sum(axis=0)[None]
+        middle = np.cumsum(totals, axis=1) - totals / 2
+        n, by_chance = float(totals.sum()), float(_spread(totals, middle)[0])
+        farthest = n * (n - 1) * float(np.ptp(middle)) ** 2 / by_chance if by_chance else None
     return estimate_of(
-        found,
+        summed(np.column_stack([counts, met]), owners),
         formula,
         undefined=EVERY_RATING_EQUAL,
         seed=seed,
@@ -227,6 +219,27 @@ def _ordinal_alpha(
         absent=absent,
         farthest=farthest,
     )
+
+
+def _values_that_met(counts: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of different values that some item got both of, as places in the scale, the lower first."""
+    met = {(int(a), int(b)) for row in counts for places in [np.flatnonzero(row)] for a, b in combinations(places, 2)}
+    pairs = np.array(sorted(met), dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _spread(times: Floats, at: Floats) -> Floats:
+    """Return Σ (x - x')² over all ordered pairs of ratings, row by row, ``times`` of them lying at each x."""
+    return _differences(times.sum(axis=1), (times * at).sum(axis=1), (times * at**2).sum(axis=1))
+
+
+def _differences(n: Floats, total: Floats, squares: Floats) -> Floats:
+    """Return Σ (x - x')² over all ordered pairs of n numbers, from their sum and their sum of squares.
+
+    What is left by rounding alone is 0.
+    """
+    found: Floats = n * squares - total**2
+    return np.where(found <= _ROUNDING * n * squares, 0.0, 2 * found)
 
 
 def _beyond_chance(
