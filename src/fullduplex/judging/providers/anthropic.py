@@ -156,12 +156,7 @@ def reply(known: Settings, found: Any, *, in_batch: bool = False) -> Reply:
     parts = [part for part in found["content"] if isinstance(part, dict) and part.get("type") == "text"]
     text = "".join(part["text"] for part in parts if isinstance(part.get("text"), str))
     usage = _usage(found.get("usage"))
-    if not text and why in _CUT:
-        raise Refused(
-            f"{known.where} spent all of its {known.told(usage.get('output', 'tokens'))} tokens before it answered; "
-            "add room=4096 for a model that thinks first"
-        )
-    if not found["content"]:
+    if not found["content"] and why not in _CUT:
         raise Unreachable(f"{known.where} sent a reply without content")
     return Reply(
         text,

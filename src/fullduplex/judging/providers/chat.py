@@ -77,11 +77,6 @@ def reply(known: Settings, found: Any, *, heard: bool = False, in_batch: bool = 
     text, usage = _text(message.get("content")), _usage(found.get("usage"))
     if text is None:
         raise not_readable(known, json.dumps(message), "chat completion")
-    if not text and why == "length":
-        raise Refused(
-            f"{known.where} spent all of its {known.told(usage.get('output', 'tokens'))} tokens before it answered; "
-            "add room=4096 for a model that thinks first"
-        )
     return Reply(
         text,
         model=str(found.get("model") or ""),

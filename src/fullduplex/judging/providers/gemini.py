@@ -143,7 +143,7 @@ class Gemini:
         """Return the contents and the configuration of a request."""
         heard("gemini", request, self._hears, "leave audio=false out")
         parts: list[dict[str, Any]] = [{"text": request.user}]
-        parts += [{"inline_data": {"data": data, "mime_type": _MIME[form]}} for data, form in clips(request.clips)]
+        parts += [{"inline_data": {"data": data, "mimeType": _MIME[form]}} for data, form in clips(request.clips)]
         config: dict[str, Any] = {"max_output_tokens": request.limit + self._known.room}
         if request.system:
             config["system_instruction"] = request.system
@@ -181,12 +181,7 @@ def reply(known: Settings, found: Any, *, heard: bool = False, in_batch: bool = 
     said = [part for part in parts or () if isinstance(part, dict) and not part.get("thought")]
     text = "".join(part["text"] for part in said if isinstance(part.get("text"), str))
     usage = _usage(found.get("usageMetadata"))
-    if not text and why == "MAX_TOKENS":
-        raise Refused(
-            f"{known.where} spent all of its {known.told(usage.get('output', 'tokens'))} tokens before it answered; "
-            f"add room={max(8192, 2 * known.room)} for a model that thinks first"
-        )
-    if not text and why not in ("STOP", ""):
+    if not text and why not in ("STOP", "MAX_TOKENS", ""):
         raise Unreachable(f"{known.where} stopped without a word ({known.told(why, 60)})")
     return Reply(
         text,
