@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.measures.clusters import Floats
-from fullduplex.measures.intervals import FEW_GROUPS, wilson
+from fullduplex.measures.intervals import wilson
 from fullduplex.measures.metric import Estimate
 
 #: The largest share of resamples without a value that an interval may leave out.
 UNDEFINED_AT_MOST = 0.05
+#: Below this many groups the interval of a coefficient is too narrow (measured by ``bench/agreement_coverage.py``).
+FEW_FOR_COEFFICIENTS = 50
 #: How many drawn numbers are held at once.
 _BLOCK = 1 << 18
 
@@ -148,7 +150,7 @@ def percentile_interval(draws: Floats, k: int, unit: str, seed: int) -> tuple[fl
     if lost > UNDEFINED_AT_MOST * len(draws):
         return None, None, f"{method}: no interval, {lost} resamples have no value"
     method += f", {lost} without a value left out" if lost else ""
-    method += f" (fewer than {FEW_GROUPS} {unit}: too narrow)" if k < FEW_GROUPS else ""
+    method += f" (fewer than {FEW_FOR_COEFFICIENTS} {unit}: too narrow)" if k < FEW_FOR_COEFFICIENTS else ""
     low, high = np.quantile(kept, (0.025, 0.975))
     return float(low), float(high), method
 
