@@ -28,6 +28,7 @@ from fullduplex.judging.votes import (
     Vote,
     answered,
     concluded,
+    replied,
     request_of,
     unanswered,
 )
@@ -141,6 +142,9 @@ def collect_batch(
         for line, reply in zip(under_way.lines, replies, strict=True):
             case = by_asked.get(line.asked)
             if case is None:
+                # Nobody asks this now, but it is paid for.
+                if isinstance(reply, Reply):
+                    kept.keep(line.asked, line.vote, (*line.attempts, replied(reply)))
                 continue
             if isinstance(reply, Refused) and reply.for_all:
                 fault = reply
@@ -183,7 +187,10 @@ def read_batch(state: Path, judge: BatchJudge) -> Batch:
 def _posed(cases: Iterable[Case], judge: BatchJudge, names: Sequence[str]) -> Iterable[Case]:
     for case in cases:
         check_hears(case, judge)
-        yield blind(case, names)
+        try:
+            yield blind(case, names)
+        except InputError:  # it cannot be asked, and is told where its digest is asked for
+            yield case
 
 
 def _left(case: Case, tried: Sequence[Attempt], attempts: int, read: Reader) -> bool:

@@ -41,6 +41,13 @@ class Case:
         """Return the fields that go to the judge, in the rubric's order."""
         return {name: self.fields[name] for name in self.rubric.fields if name in self.fields}
 
+    def texts(self) -> dict[str, str]:
+        """Return ``shown``; raises :class:`InputError` where a field is no text."""
+        for name, value in self.shown.items():
+            if not isinstance(value, str):
+                raise InputError(self.key, f"field {name}", found=brief(value), expected="a text")
+        return self.shown
+
     @property
     def heard(self) -> tuple[Path, ...]:
         """Return the clips that go to the judge: none where the rubric reads only."""
@@ -56,10 +63,7 @@ class Case:
         Equal questions have equal digests, in whatever run and under whatever name; one word more makes another.
         Raises :class:`InputError` on a clip that cannot be read and on a field that is no text.
         """
-        for name, value in self.shown.items():
-            if not isinstance(value, str):
-                raise InputError(self.key, f"field {name}", found=brief(value), expected="a text")
-        return digest([self.rubric.digest, self.shown, list(self.clip_digests())])
+        return digest([self.rubric.digest, self.texts(), list(self.clip_digests())])
 
 
 def prompt_digest(request: Request) -> str:
@@ -72,12 +76,13 @@ def leaks(case: Case, names: Iterable[str]) -> list[str]:
 
     A name is found in any case, as a word of its own, however its parts are joined: ``freeze-omni`` in
     "I am Freeze Omni". Passed over are names that a talk holds without meaning the system: shorter than three
-    characters without a digit among letters (``a``, ``it``), and bare numbers.
+    characters without a digit among letters (``a``, ``it``), and bare numbers. Raises :class:`InputError` where a
+    field is no text.
     """
     return [
         name
         for name in dict.fromkeys(names)
-        if _tells(name) and any(re.search(_as_said(name), text, re.IGNORECASE) for text in case.shown.values())
+        if _tells(name) and any(re.search(_as_said(name), text, re.IGNORECASE) for text in case.texts().values())
     ]
 
 
@@ -92,7 +97,7 @@ def blind(case: Case, names: Iterable[str]) -> Case:
         return case
     # In one pass, the longer first: a name may hold another one, and so may what stands in its place.
     every = re.compile("|".join(_as_said(name) for name in sorted(found, key=len, reverse=True)), re.IGNORECASE)
-    fields = {part: every.sub(MASK, text) for part, text in case.shown.items()}
+    fields = {part: every.sub(MASK, text) for part, text in case.texts().items()}
     return replace(case, fields={**case.fields, **fields}, masked=(*case.masked, *found))
 
 

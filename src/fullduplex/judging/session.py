@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
@@ -97,7 +97,7 @@ class Session:
         What the cache holds is free, and so is a question that another case asks too.
         """
         return plan(
-            (blind(case, self.names) for case in cases),
+            self._blinded(cases),
             votes=self.votes,
             render=self._render,
             known=lambda case, asked, vote: self._kept(case, asked, vote) is not None,
@@ -105,7 +105,7 @@ class Session:
             cost_of=cost_of,
         )
 
-    def run(self, cases: Iterable[Case]) -> Iterator[Judged]:
+    def run(self, cases: Iterable[Case]) -> Generator[Judged, None, None]:
         """Yield what the judge says of each of ``cases``, in the order of completion; each case comes once.
 
         Interrupted (Ctrl-C, or the iterator is closed), nothing more is asked and what was answered is in the
@@ -146,6 +146,13 @@ class Session:
                 if worker.ident is not None:
                     worker.join(max(0.0, until - time.monotonic()))
 
+    def _blinded(self, cases: Iterable[Case]) -> Iterator[Case]:
+        for case in cases:
+            try:
+                yield blind(case, self.names)
+            except InputError:  # it cannot be asked, so it costs nothing; ``run`` tells why
+                continue
+
     def _completed(self, results: Queue[Judged | BaseException | None]) -> Iterator[Judged]:
         running, error = self.concurrency, None
         while running:
@@ -170,8 +177,8 @@ class Session:
     def _judged(self, case: Case) -> Judged | None:
         """Return what the judge says, None where the session ended before it said all."""
         check_hears(case, self.judge)
-        case = blind(case, self.names)
         try:
+            case = blind(case, self.names)
             asked, prompt = case.asked(), prompt_digest(request_of(case, render=self._render))
         except InputError as error:
             return not_judged(case, self.judge, CANNOT, str(error))

@@ -73,7 +73,8 @@ def judged(case: Case, judge: Judge, votes: Sequence[Vote], asked: str, prompt: 
 
 def not_judged(case: Case, judge: Judge, absent: str, why: str) -> Judged:
     """Return a case that was not asked, and why; it has no digests, since what cannot be asked has no question."""
-    return Judged(case.key, judge.spec, case.rubric, "", case.shown, absent=absent, why=why, masked=case.masked)
+    fields = {name: value for name, value in case.shown.items() if isinstance(value, str)}
+    return Judged(case.key, judge.spec, case.rubric, "", fields, absent=absent, why=why, masked=case.masked)
 
 
 def judge_one(

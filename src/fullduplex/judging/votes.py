@@ -97,18 +97,15 @@ def request_of(case: Case, vote: int = 0, tried: Sequence[Attempt] = (), render:
     return replace(request, seed=seed, limit=request.limit * min(2**cut, _LONGEST))
 
 
+def replied(reply: Reply, seconds: float = 0.0, seed: int | None = None, limit: int = 0) -> Attempt:
+    """Return the attempt that got ``reply``, as it came."""
+    usage = dict(reply.usage)
+    return Attempt(seed, limit, reply.text, reply.model, usage, reply.cost, round(seconds, 3), reply.complete)
+
+
 def answered(request: Request, reply: Reply, seconds: float, rubric: Rubric, read: Reader) -> Attempt:
-    """Return the attempt that got ``reply``."""
-    made = Attempt(
-        request.seed,
-        request.limit,
-        reply.text,
-        reply.model,
-        dict(reply.usage),
-        reply.cost,
-        round(seconds, 3),
-        reply.complete,
-    )
+    """Return the attempt that got ``reply`` to ``request``, and in ``error`` why it cannot be read."""
+    made = replied(reply, seconds, request.seed, request.limit)
     found = _read(rubric, made, read)
     return replace(made, error=printable(found.why, _TOLD)) if isinstance(found, Unreadable) else made
 
