@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -271,3 +273,53 @@ def test_garbage_is_unparsable_and_never_a_number(text: str) -> None:
 def test_the_reason_that_votes_carry_is_on_one_line() -> None:
     vote, _, _ = voted(Refused("no\nway\x1b[31m"))
     assert vote.reason == "no\\nway\\x1b[31m"
+
+
+# as the released scripts
+
+CASES = Path(__file__).parents[2] / "../shared/cases/full-duplex-bench"
+
+
+def replay(rubric: Rubric, replies: Sequence[str]) -> tuple[Vote, Scripted]:
+    judge = Scripted(replies)
+    return cast(Case("set/1", rubric, {}), judge, gate=gate(Clock())), judge
+
+
+def test_a_behaviour_is_asked_for_as_often_and_with_the_seeds_of_the_released_script() -> None:
+    path = CASES / "expected" / "v15_behavior.json"
+    if not path.is_file():
+        pytest.skip("the released scripts' outputs are not here")
+    rubric = replace(
+        RUBRIC, fields=(), user="", answer=Labels(()), reads="released-behaviour", settings={"seed": 1, "seed_step": 1}
+    )
+    compared = 0
+    for case in json.loads(path.read_text()).values():
+        seeds = [params["seed"] for params in case["official"]["judge_params"]]
+        if seeds:
+            _, judge = replay(rubric, case["replies"])
+            assert [request.seed for request in judge.asked] == seeds, case["note"]
+            compared += 1
+    assert compared == 7
+
+
+def test_a_rating_takes_as_many_requests_as_the_released_script_and_is_its_rating() -> None:
+    path = CASES / "expected" / "v1_user_interruption.json"
+    if not path.is_file():
+        pytest.skip("the released scripts' outputs are not here")
+    rubric = replace(RUBRIC, fields=(), user="", reads="released-rating", settings={"seed": 0})
+    compared = 0
+    for item, official in json.loads(path.read_text()).items():
+        replies = CASES / "v1_user_interruption" / item / "judge_replies.json"
+        if replies.is_file() and official["new"]["n_judge_requests"]:
+            vote, judge = replay(rubric, json.loads(replies.read_text())["replies"])
+            assert len(judge.asked) == official["new"]["n_judge_requests"], item
+            assert {request.seed for request in judge.asked} == {0}
+            assert vote.value == official["new"]["rating"], item
+            compared += 1
+    assert compared == 9
+
+
+def test_a_reply_for_which_the_released_script_would_ask_for_ever_ends() -> None:
+    rubric = replace(RUBRIC, fields=(), user="", reads="released-rating", settings={"seed": 0})
+    vote, judge = replay(rubric, ["Analysis: fine.\nI would rate the AI's response as **4**."])
+    assert (vote.value, vote.absent, len(judge.asked)) == (None, "unparsable", 5)
