@@ -18,6 +18,8 @@ from fullduplex.once import once_per_process
 LOWEST, HIGHEST = 65.0, 450.0
 #: A frame is voiced where its best period explains more than this share of its energy.
 VOICED = 0.5
+#: What a period has to explain more than half of it does: two periods are a period too.
+OCTAVE = 0.03
 _FRAME, _HOP = ms(40), ms(10)
 _SENTENCE = {
     "en": "We were away for nearly a year in our small home by the river.",
@@ -28,8 +30,8 @@ _SENTENCE = {
 def pitch_of(samples: NDArray[np.float32], rate: int) -> float | None:
     """Return the median pitch of a voice in Hz, None where nothing is voiced.
 
-    Of each audible 40-ms frame, every 10 ms: the period at which the autocorrelation, without the window's own, is
-    highest, within ``LOWEST`` to ``HIGHEST`` and where that is over ``VOICED``.
+    Of each audible 40-ms frame, every 10 ms: the period at which the autocorrelation, without the window's own and
+    less ``OCTAVE`` for each doubling, is highest; within ``LOWEST`` to ``HIGHEST``, of frames over ``VOICED``.
     """
     size, hop = _FRAME * rate // SECOND, _HOP * rate // SECOND
     if len(samples) < size:
@@ -44,6 +46,7 @@ def pitch_of(samples: NDArray[np.float32], rate: int) -> float | None:
     found = found[found[:, 0] > 0]
     shares = found[:, first : last + 1] / (found[:, :1] * own[first : last + 1] / own[0])
     voiced = shares.max(axis=1, initial=0.0) > VOICED
+    shares -= OCTAVE * np.log2(np.arange(first, last + 1))
     if not voiced.any():
         return None
     return float(np.median(rate / (first + shares[voiced].argmax(axis=1))))

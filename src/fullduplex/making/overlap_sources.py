@@ -79,9 +79,9 @@ class Talk:
 
 @dataclass(frozen=True, slots=True)
 class Talks:
-    """The talks of a source in its order, names all different; ``left_out`` says which gave none, and why.
+    """The talks of a source, those with an interruption first, names all different.
 
-    ``clips`` is where the recordings that a script names lie.
+    ``left_out`` says which items of it gave none, and why; ``clips`` is where the recordings that a script names lie.
     """
 
     talks: tuple[Talk, ...]
@@ -109,7 +109,7 @@ def read_talks(source: Path, language: str) -> Talks:
     ]
     if not talks:
         raise InputError(source, found=f"no dialogue in {language}", expected="at least one")
-    return Talks(_apart(talks), source.parent, tuple(left_out))
+    return Talks(_in_order(talks), source.parent, tuple(left_out))
 
 
 def _of_dialogue(dialogue: Dialogue) -> Talk:
@@ -138,7 +138,7 @@ def _of_folder(source: Path) -> Talks:
     if not talks:
         name, why = left_out[0]
         raise InputError(source, name, found=why, expected="an item that tells where the user's question ends")
-    return Talks(_apart(talks), source, tuple(left_out))
+    return Talks(_in_order(talks), source, tuple(left_out))
 
 
 def _of_entry(entry: Entry) -> Talk | str:
@@ -230,13 +230,14 @@ def _spoken_by(entry: Entry) -> Spec | None:
     return Spec(name, options) if name in _OWN_VOICES and plain else None
 
 
-def _apart(talks: Sequence[Talk]) -> tuple[Talk, ...]:
-    """Return the talks named by their ids; where two sets share one, the other's name has its set's too.
+def _in_order(talks: Sequence[Talk]) -> tuple[Talk, ...]:
+    """Return the talks, those with an interruption first: v1.5 is made of them, and interruption k is v1.0's.
 
-    A talk with an interruption keeps its id: v1.0's interruption k and v1.5's are the same.
+    Each is named by its id; a later one of the same id by its set's name too.
     """
-    names = dict[int, str]()
-    for at in sorted(range(len(talks)), key=lambda at: talks[at].interruption is None):
-        talk = talks[at]
-        names[at] = talk.id if talk.id not in names.values() else f"{talk.dataset}-{talk.id}"
-    return tuple(replace(talk, name=names[at]) for at, talk in enumerate(talks))
+    named, seen = list[Talk](), set[str]()
+    for talk in sorted(talks, key=lambda talk: talk.interruption is None):
+        name = talk.id if talk.id not in seen else f"{talk.dataset}-{talk.id}"
+        seen.add(name)
+        named.append(replace(talk, name=name))
+    return tuple(named)

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from fullduplex.data import audio
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
-from fullduplex.making.effects.sound import faded
 from fullduplex.making.joining import at_rate, join
 from fullduplex.making.make_item import GAP, recogniser_of, voice_of
 from fullduplex.making.nearest_voice import nearest
 from fullduplex.making.overlap_sources import Recorded, Talk
 from fullduplex.making.script import Phrase, Turn
 from fullduplex.making.speaking import SOFTEST, Said, Speaker, with_words_heard
-from fullduplex.model.spans import SECOND, in_seconds
+from fullduplex.model.spans import SECOND, in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
 from fullduplex.providers.voices import Spoken, as_spoken, audible
@@ -28,6 +27,8 @@ from fullduplex.providers.voices.opened import voice_for
 
 #: Nobody asks longer than this, in microseconds.
 LONGEST = 600 * SECOND
+#: Where a recording is cut, it fades over this.
+FADE = ms(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,8 @@ def event_of(task: OverlapTask, question: Part) -> Part:
 
 def voices_of(task: OverlapTask) -> list[dict[str, Any]]:
     """Return every voice that the item may depend on, as opened: with its weights."""
+    if task.line is None and isinstance(task.talk.question, Recorded) and isinstance(task.talk.interruption, Recorded):
+        return []
     known = _user_voice(task)
     turns = task.talk.question if isinstance(task.talk.question, tuple) else ()
     if isinstance(task.talk.interruption, Turn):
@@ -170,11 +173,15 @@ def _recorded(task: OverlapTask, said: Recorded, what: str, *, own: bool | None 
     samples, rate = audio.read(path, said.voice.channel)
     start = 0
     if said.span is not None:
-        first, last = said.span.start * rate // SECOND, -(-said.span.end * rate // SECOND)
+        first, last = said.span.start * rate // SECOND, said.span.end * rate // SECOND
         if first >= len(samples):
             found = f"{what} at {in_seconds(said.span.start):g} s, in audio of {len(samples) / rate:g} s"
             raise InputError(path, found=found, expected="audio that holds it")
-        start, samples = said.span.start, faded(samples[first:last], rate)
+        pad = FADE * rate // SECOND
+        if what == "interruption":
+            # It may sound at its very edges. A question may not be longer: what comes next could be the interruption.
+            first, last = max(0, first - pad), last + pad
+        start, samples = first * SECOND // rate, _cut(samples, first, last, pad)
     if len(samples) * SECOND > LONGEST * rate:
         expected = f"at most {in_seconds(LONGEST):g} s"
         raise InputError(path, found=f"a {what} of {len(samples) / rate:.0f} s", expected=expected)
@@ -190,6 +197,17 @@ def _recorded(task: OverlapTask, said: Recorded, what: str, *, own: bool | None 
         do = "give --recogniser" if task.recogniser is None else ""
         raise InputError(path, found=f"a {what} whose words nothing tells", expected="its text", do=do)
     return Part(text, spoken.samples, spoken.words, spoken.words_from, "recording", None, own)
+
+
+def _cut(samples: NDArray[np.float32], first: int, last: int, pad: int) -> NDArray[np.float32]:
+    """Return ``samples`` from ``first`` to ``last``, faded over ``pad`` samples where there is more of them."""
+    made = samples[first:last].copy()
+    ramp = np.linspace(0, 1, pad + 2, dtype=np.float32)[1:-1][: len(made)]
+    if first > 0:
+        made[: len(ramp)] *= ramp
+    if last < len(samples):
+        made[len(made) - len(ramp) :] *= ramp[::-1]
+    return made
 
 
 def _with_words(task: OverlapTask, spoken: Spoken, text: str) -> Spoken:

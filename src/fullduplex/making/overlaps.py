@@ -21,7 +21,7 @@ from fullduplex.making.item_folder import clear_halves
 from fullduplex.making.make_item import content_of
 from fullduplex.making.overlap_item import MadeOverlap, is_made, make_overlap
 from fullduplex.making.overlap_lines import Lines, read_lines, shipped_lines
-from fullduplex.making.overlap_sources import Talk, read_talks
+from fullduplex.making.overlap_sources import Recorded, read_talks
 from fullduplex.making.overlap_speech import OverlapTask
 from fullduplex.making.synthesis import Each, Progress, here, pool_for
 from fullduplex.model.spans import in_seconds, seconds
@@ -91,13 +91,16 @@ def plan_overlaps(
     whatever else is made. Raises :class:`InputError` on what cannot be used.
     """
     _check(kinds, after, tail, rate, seed, limit)
-    pool = pool_for(language, voices, seed, cache, tuple(sorted((keys or {}).items())))
     wanted = [kind for kind in V15_SETS if kind in kinds]
     said = _lines_for(wanted, lines, language)
+    talks = read_talks(source, language)
+    shared = tuple(sorted((keys or {}).items()))
+    # Recordings of questions and of their interruptions need nobody who speaks.
+    spoken = said is not None or not all(isinstance(talk.question, Recorded) for talk in talks.talks)
+    pool = pool_for(language, voices, seed, cache, shared) if spoken else ()
     if "background_speech" in wanted and len({spec.digest for spec in pool}) < 2:
         expected = "two or more, since another person speaks in the background"
         raise InputError("--voice", found=", ".join(map(str, pool)), expected=expected)
-    talks = read_talks(source, language)
     tasks = []
     for kind in wanted:
         able = [talk for talk in talks.talks if kind != V15_SETS[0] or talk.interruption is not None]
@@ -108,12 +111,12 @@ def plan_overlaps(
             tasks.append(
                 OverlapTask(
                     kind, talk, line, talks.clips, folder, out, language, pool, seed, after, tail, rate,
-                    recogniser, cache, tuple(sorted((keys or {}).items())),
+                    recogniser, cache, shared,
                 )
             )  # fmt: skip
     if not tasks:
         raise InputError(source, found="no interruption", expected="at least one, for user_interruption")
-    _check_folders(out, tasks, talks.talks)
+    _check_folders(source, out, tasks)
     return Plan(source, said, tuple(tasks), talks.left_out)
 
 
@@ -179,10 +182,16 @@ def _order(kind: str, lines: Lines | None, seed: int) -> list[int]:
     return [int(one) for one in random.permutation(len(lines.of[kind]))]
 
 
-def _check_folders(out: Path, tasks: Sequence[OverlapTask], talks: Sequence[Talk]) -> None:
+def _check_folders(source: Path, out: Path, tasks: Sequence[OverlapTask]) -> None:
     folders = {task.folder for task in tasks}
     if len(folders) < len(tasks):
         raise InputError(out, found=f"{len(tasks) - len(folders)} items of the same name", expected="names that differ")
+    if not source.is_dir():
+        return
+    read, sets = source.resolve(), {folder.parent.resolve() for folder in folders}
+    if out.resolve().is_relative_to(read) or any(read.is_relative_to(one) for one in sets):
+        # Items that were made would be read as questions the next time, or replaced while they are read.
+        raise InputError("--out", found="a folder that is read", expected="a place outside the source")
 
 
 def _prepare(out: Path, plan: Plan) -> None:
@@ -192,8 +201,6 @@ def _prepare(out: Path, plan: Plan) -> None:
         if not isinstance(there, dict) or there.get("made_for") != "overlaps":
             found = "a file that overlaps did not write"
             raise InputError(summary, found=found, expected="a new folder", do="choose another --out")
-    if plan.source.is_dir() and out.resolve() == plan.source.resolve():
-        raise InputError("--out", found="the folder that is read", expected="another one")
     for folder in {task.folder.parent for task in plan.tasks}:
         try:
             folder.mkdir(parents=True, exist_ok=True)
