@@ -196,9 +196,7 @@ def completion(api: Api, asked: Any) -> Any:
         "object": "chat.completion",
         "created": 1,
         "model": MODEL,
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": api.said(user)}}
-        ],
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": api.said(user)}}],
         "usage": {
             "prompt_tokens": 100,
             "completion_tokens": 20,

@@ -11,12 +11,6 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-
-from fullduplex.judging.providers.anthropic import Anthropic
-from fullduplex.judging.providers.compatible import Compatible
-from fullduplex.judging.providers.gemini import Gemini
-from fullduplex.judging.providers.openai import OpenAI
-from fullduplex.judging.question import Judge, Refused, Request, Unreachable
 from tests.judging.loopback_api import (
     Answer,
     Api,
@@ -32,6 +26,12 @@ from tests.judging.loopback_api import (
     silent,
     truncated,
 )
+
+from fullduplex.judging.providers.anthropic import Anthropic
+from fullduplex.judging.providers.compatible import Compatible
+from fullduplex.judging.providers.gemini import Gemini
+from fullduplex.judging.providers.openai import OpenAI
+from fullduplex.judging.question import Judge, Refused, Request, Unreachable
 
 KEY = "sk-very-secret-0123456789"
 ASKED = Request("You judge.", "What of this?", schema={"type": "object", "properties": {"rating": {"type": "integer"}}})
@@ -100,7 +100,9 @@ def failure(judge: Judge, request: Request = ASKED) -> Refused | Unreachable:
 
 def refuses(api: Api, status: int, error: Any, **headers: str) -> None:
     api.says = lambda seen: Answer(
-        status, {"error": error} if not isinstance(error, bytes) else error, {k.replace("_", "-"): v for k, v in headers.items()}
+        status,
+        {"error": error} if not isinstance(error, bytes) else error,
+        {k.replace("_", "-"): v for k, v in headers.items()},
     )
 
 
@@ -127,7 +129,11 @@ def test_a_request_that_is_too_long_is_refused_for_this_request_alone(api: Api, 
 @pytest.mark.parametrize(
     "error",
     [
-        {"message": "Unsupported value: 'temperature' does not support 0", "code": "unsupported_value", "param": "temperature"},
+        {
+            "message": "Unsupported value: 'temperature' does not support 0",
+            "code": "unsupported_value",
+            "param": "temperature",
+        },
         {"message": "`temperature` is deprecated for this model.", "type": "invalid_request_error"},
     ],
 )
@@ -162,7 +168,9 @@ def test_a_rate_limit_without_a_word_has_no_seconds(api: Api, judge: Judge) -> N
 
 
 def test_a_date_to_come_back_at_is_read_as_seconds(api: Api, judge: Judge) -> None:
-    refuses(api, 429, {"message": "x"}, retry_after=format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True))
+    refuses(
+        api, 429, {"message": "x"}, retry_after=format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    )
     found = failure(judge)
     assert isinstance(found, Unreachable) and found.after is not None and 25 < found.after < 31
 
@@ -228,7 +236,17 @@ def test_an_answer_that_breaks_off_is_unreachable(api: Api, judge: Judge, play: 
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"ok", b"<html>hello</html>", b"[1]", b"null", b'{"choices": 3}', b'{"content": "x"}', b"\xff\xfe", b"[" * 50_000],
+    [
+        b"",
+        b"ok",
+        b"<html>hello</html>",
+        b"[1]",
+        b"null",
+        b'{"choices": 3}',
+        b'{"content": "x"}',
+        b"\xff\xfe",
+        b"[" * 50_000,
+    ],
     ids=["empty", "text", "html", "list", "null", "choices", "content", "bytes", "nested"],
 )
 @pytest.mark.parametrize("kind", ["application/json", "text/plain"])

@@ -10,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.judging.providers import anthropic_batch
+from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.failures import not_readable, tried
 from fullduplex.judging.providers.prices import cost
 from fullduplex.judging.providers.schemas import closed
-from fullduplex.judging.providers.settings import Settings, heard, library, one_of, settings
+from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -108,6 +109,7 @@ class Anthropic:
 
     def submit(self, requests: Sequence[Request]) -> str:
         """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
+        check_count("anthropic", requests, anthropic_batch.MOST)
         bodies = [self._body(request) for request in requests]
         with self._wire.patient(anthropic_batch.PATIENCE, anthropic_batch.LARGEST):
             return anthropic_batch.submit(self._known, self._client, self._sdk, bodies)
@@ -122,7 +124,7 @@ class Anthropic:
         self._client.close()
 
     def _body(self, request: Request) -> dict[str, Any]:
-        heard("anthropic", request, False)
+        check_hears("anthropic", request, False)
         body: dict[str, Any] = {
             "model": self._known.model,
             "max_tokens": request.limit + self._known.room,
@@ -178,5 +180,9 @@ def _usage(told: Any) -> Mapping[str, int]:
 
     plain, out = count("input_tokens"), count("output_tokens")
     cached, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
-    found = {"input": None if plain is None else plain + (cached or 0) + (written or 0), "output": out, "cached": cached}
+    found = {
+        "input": None if plain is None else plain + (cached or 0) + (written or 0),
+        "output": out,
+        "cached": cached,
+    }
     return {name: value for name, value in found.items() if value is not None}

@@ -8,7 +8,6 @@ from typing import Any
 from fullduplex.judging.providers.batch import (
     Outcomes,
     batch_id,
-    check_count,
     failed_line,
     in_order,
     object_in,
@@ -21,7 +20,7 @@ from fullduplex.judging.question import Refused, Reply, Unreachable
 
 #: A batch takes longer than a reply: so many times the timeout, so many bytes.
 PATIENCE, LARGEST = 10.0, 512 << 20
-_MOST, _LARGEST_BODY = 100_000, 256 * 10**6
+MOST, _LARGEST_BODY = 100_000, 256 * 10**6
 #: The statuses behind the names of errors, which is all that a result tells.
 _STATUS = {
     "invalid_request_error": 400,
@@ -38,7 +37,6 @@ _STATUS = {
 
 def submit(known: Settings, client: Any, sdk: Any, bodies: Sequence[dict[str, Any]]) -> str:
     """Return our id of a new batch of ``bodies``."""
-    check_count(known.judge, bodies, _MOST)
     requests = [{"custom_id": str(number), "params": body} for number, body in enumerate(bodies)]
     size_in(known.judge, requests, _LARGEST_BODY)
     batches = client.messages.batches.with_raw_response
@@ -49,11 +47,9 @@ def submit(known: Settings, client: Any, sdk: Any, bodies: Sequence[dict[str, An
     return batch_id(made, len(bodies))
 
 
-def collect(
-    known: Settings, client: Any, sdk: Any, batch: str, reply: Callable[..., Reply]
-) -> Outcomes | None:
+def collect(known: Settings, client: Any, sdk: Any, batch: str, reply: Callable[..., Reply]) -> Outcomes | None:
     """Return what became of a batch's requests, None while it is being answered; ``reply`` reads one message."""
-    own, count = read_id(known.judge, batch)
+    own, count, _ = read_id(known.judge, batch)
     batches = client.messages.batches
     state = tried(known, lambda: batches.with_raw_response.retrieve(own).http_response.text, sdk.AnthropicError)
     status = str(object_in(known, state).get("processing_status"))

@@ -11,6 +11,7 @@ from fullduplex.judging.providers.failures import answered, not_readable
 from fullduplex.judging.providers.settings import Settings
 from fullduplex.judging.question import Judge, Refused, Reply, Request, Unreachable
 
+_SOUND = "+sound"
 #: What became of each request, in their order.
 Outcomes = list[Reply | Refused | Unreachable]
 
@@ -57,19 +58,20 @@ def size_in(judge: str, bodies: Sequence[Any], largest: int) -> int:
     return size
 
 
-def batch_id(vendor_id: object, count: int) -> str:
-    """Return our id of a batch: the vendor's own, and how many requests it holds."""
-    return f"{vendor_id}#{count}"
+def batch_id(vendor_id: object, count: int, *, heard: bool = False) -> str:
+    """Return our id of a batch: the vendor's own, how many requests it holds, and whether any of them holds sound."""
+    return f"{vendor_id}#{count}{_SOUND if heard else ''}"
 
 
-def read_id(judge: str, batch: str) -> tuple[str, int]:
-    """Return the vendor's id and the number of requests; raises :class:`InputError` on what is no id."""
+def read_id(judge: str, batch: str) -> tuple[str, int, bool]:
+    """Return what :func:`batch_id` was given; raises :class:`InputError` on what is no id."""
     own, _, count = str(batch).strip().rpartition("#")
+    heard, count = count.endswith(_SOUND), count.removesuffix(_SOUND)
     # The id becomes part of an address: nothing in it may lead elsewhere.
     safe = own and all(c.isascii() and (c.isalnum() or c in "-_/.") for c in own) and ".." not in own
     if not safe or not count.isascii() or not count.isdecimal() or len(count) > 9:
         raise InputError(judge, "batch", found=printable(str(batch), 80), expected="an id that submitting gave")
-    return own, int(count)
+    return own, int(count), heard
 
 
 def in_order(known: Settings, found: Mapping[str, Reply | Refused | Unreachable], count: int, missing: str) -> Outcomes:

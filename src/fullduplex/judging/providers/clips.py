@@ -15,7 +15,10 @@ LARGEST = 14 << 20
 
 
 def clips(paths: tuple[Path, ...]) -> list[tuple[bytes, Literal["wav", "mp3"]]]:
-    """Return each file's bytes and what they are. Raises :class:`Refused` where one is not audio or all are too large."""
+    """Return each file's bytes and what they are.
+
+    Raises :class:`Refused` where one is not audio, or they are too large together.
+    """
     found = [_clip(path) for path in paths]
     size = sum(len(content) for content, _ in found)
     if size > LARGEST:

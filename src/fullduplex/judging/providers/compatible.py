@@ -12,7 +12,7 @@ from typing import Any
 from fullduplex.errors import InputError
 from fullduplex.judging.providers import chat
 from fullduplex.judging.providers.failures import tried
-from fullduplex.judging.providers.settings import heard, library, one_of, settings
+from fullduplex.judging.providers.settings import check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Reply, Request
 from fullduplex.model.spec import Spec
@@ -90,7 +90,7 @@ class Compatible:
 
     def ask(self, request: Request) -> Reply:
         """Return the reply. Raises :class:`Refused` or :class:`Unreachable`."""
-        heard(NAME, request, self._hears, "add audio=true for a model that does")
+        check_hears(NAME, request, self._hears, "add audio=true for a model that does")
         body = chat.asked(self._known, request, structure=self._structure, plain=self._plain, limit_name="max_tokens")
         completions = self._client.chat.completions.with_raw_response
         answer = tried(

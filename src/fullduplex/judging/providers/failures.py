@@ -65,7 +65,7 @@ def explained(known: Settings, error: BaseException) -> Refused | Unreachable:
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, http.TimeoutException):
-            return Unreachable(f"{known.where} did not answer within {known.timeout:g} s")
+            return Unreachable(f"{known.where} {known.told(cause)}")
         if isinstance(cause, http.HTTPError | http.InvalidURL):
             return Unreachable(f"{known.where} could not be talked with: {known.told(cause)}")
         cause = cause.__cause__

@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.judging.providers import gemini_batch
+from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.clips import clips
 from fullduplex.judging.providers.failures import not_readable, tried
 from fullduplex.judging.providers.prices import cost
 from fullduplex.judging.providers.schemas import closed
-from fullduplex.judging.providers.settings import Settings, heard, library, one_of, settings
+from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -112,9 +113,11 @@ class Gemini:
         models = self._client.models
         answer = tried(
             self._known,
-            lambda: models.generate_content(
-                model=self._known.model, contents=contents, config=config
-            ).sdk_http_response.body,
+            lambda: (
+                models.generate_content(
+                    model=self._known.model, contents=contents, config=config
+                ).sdk_http_response.body
+            ),
             self._errors,
         )
         try:
@@ -125,9 +128,11 @@ class Gemini:
 
     def submit(self, requests: Sequence[Request]) -> str:
         """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
+        check_count("gemini", requests, gemini_batch.MOST)
         asked = [self._asked(request) for request in requests]
         with self._wire.patient(gemini_batch.PATIENCE, gemini_batch.LARGEST):
-            return gemini_batch.submit(self._known, self._client, self._errors, asked)
+            heard = any(request.clips for request in requests)
+            return gemini_batch.submit(self._known, self._client, self._errors, asked, heard=heard)
 
     def collect(self, batch: str) -> list[Reply | Refused | Unreachable] | None:
         """Return what became of each request of a batch in their order, None while it is being answered."""
@@ -141,7 +146,7 @@ class Gemini:
 
     def _asked(self, request: Request) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the contents and the configuration of a request."""
-        heard("gemini", request, self._hears, "leave audio=false out")
+        check_hears("gemini", request, self._hears, "leave audio=false out")
         parts: list[dict[str, Any]] = [{"text": request.user}]
         parts += [{"inline_data": {"data": data, "mimeType": _MIME[form]}} for data, form in clips(request.clips)]
         config: dict[str, Any] = {"max_output_tokens": request.limit + self._known.room}

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from fullduplex.judging.providers import chat, openai_batch
+from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.failures import tried
-from fullduplex.judging.providers.settings import heard, library, one_of, settings
+from fullduplex.judging.providers.settings import check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -101,21 +102,23 @@ class OpenAI:
 
     def submit(self, requests: Sequence[Request]) -> str:
         """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
+        check_count("openai", requests, openai_batch.MOST)
         bodies = [self._body(request) for request in requests]
         with self._wire.patient(openai_batch.PATIENCE, openai_batch.LARGEST):
-            return openai_batch.submit(self._known, self._client, self._sdk, bodies)
+            heard = any(request.clips for request in requests)
+            return openai_batch.submit(self._known, self._client, self._sdk, bodies, heard=heard)
 
     def collect(self, batch: str) -> list[Reply | Refused | Unreachable] | None:
         """Return what became of each request of a batch in their order, None while it is being answered."""
         with self._wire.patient(openai_batch.PATIENCE, openai_batch.LARGEST):
-            return openai_batch.collect(self._known, self._client, self._sdk, batch, heard=self._hears)
+            return openai_batch.collect(self._known, self._client, self._sdk, batch)
 
     def close(self) -> None:
         """Let connections go."""
         self._client.close()
 
     def _body(self, request: Request) -> dict[str, Any]:
-        heard("openai", request, self._hears, "add audio=true for a model that does")
+        check_hears("openai", request, self._hears, "add audio=true for a model that does")
         body = chat.asked(
             self._known, request, structure=self._structure, plain=self._plain, limit_name="max_completion_tokens"
         )

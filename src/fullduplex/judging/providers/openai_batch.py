@@ -10,7 +10,6 @@ from fullduplex.judging.providers import chat
 from fullduplex.judging.providers.batch import (
     Outcomes,
     batch_id,
-    check_count,
     failed_line,
     in_order,
     object_in,
@@ -23,13 +22,12 @@ from fullduplex.judging.question import Refused, Reply, Unreachable
 
 #: A file takes longer than a reply: so many times the timeout, so many bytes.
 PATIENCE, LARGEST = 10.0, 512 << 20
-_MOST, _LARGEST_FILE = 50_000, 200 * 10**6
+MOST, _LARGEST_FILE = 50_000, 200 * 10**6
 _WORKING = ("validating", "in_progress", "finalizing", "cancelling")
 
 
-def submit(known: Settings, client: Any, sdk: Any, bodies: Sequence[dict[str, Any]]) -> str:
-    """Return our id of a new batch of ``bodies``."""
-    check_count(known.judge, bodies, _MOST)
+def submit(known: Settings, client: Any, sdk: Any, bodies: Sequence[dict[str, Any]], *, heard: bool) -> str:
+    """Return our id of a new batch of ``bodies``; ``heard``: some hold sound."""
     lines = [
         {"custom_id": str(number), "method": "POST", "url": "/v1/chat/completions", "body": body}
         for number, body in enumerate(bodies)
@@ -37,17 +35,16 @@ def submit(known: Settings, client: Any, sdk: Any, bodies: Sequence[dict[str, An
     size_in(known.judge, lines, _LARGEST_FILE)
     content = "".join(json.dumps(line) + "\n" for line in lines).encode()
 
-    def made() -> str:
-        file = client.files.create(file=("requests.jsonl", content), purpose="batch")
-        batch = client.batches.create(input_file_id=file.id, endpoint="/v1/chat/completions", completion_window="24h")
-        return str(batch.id)
+    files, batches = client.files.with_raw_response, client.batches.with_raw_response
+    upload = {"file": ("requests.jsonl", content), "purpose": "batch"}
+    file = _id(known, lambda: files.create(**upload).http_response.text, sdk)
+    wanted = {"input_file_id": file, "endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    return batch_id(_id(known, lambda: batches.create(**wanted).http_response.text, sdk), len(bodies), heard=heard)
 
-    return batch_id(tried(known, made, sdk.OpenAIError), len(bodies))
 
-
-def collect(known: Settings, client: Any, sdk: Any, batch: str, *, heard: bool = False) -> Outcomes | None:
-    """Return what became of a batch's requests, None while it is being answered; ``heard``: they may hold sound."""
-    own, count = read_id(known.judge, batch)
+def collect(known: Settings, client: Any, sdk: Any, batch: str) -> Outcomes | None:
+    """Return what became of a batch's requests, None while it is being answered."""
+    own, count, heard = read_id(known.judge, batch)
 
     def ask(call: Callable[[], Any]) -> Any:
         return tried(known, call, sdk.OpenAIError)

@@ -44,8 +44,8 @@ class Recorded:
       ``complete`` and ``cost``: they go to whoever asks, one after the other;
     - JSON Lines of such objects, each with ``prompt``, the digest of the question's two texts as a run keeps it
       (and ``clips``, the SHA-256 of what is heard), or without, for whoever asks;
-    - a folder of item folders with a ``judge_replies.json`` or ``judge_replies.jsonl`` each. Those that name no question
-      belong to their item alone: :meth:`item` gives the judge of one.
+    - a folder of item folders with a ``judge_replies.json`` or ``judge_replies.jsonl`` each. Those that name no
+      question belong to their item alone: :meth:`item` gives the judge of one.
 
     In Python, ``answer`` is a function that makes the reply (a text or a :class:`Reply`) instead. Failed attempts of
     a run that were refused are refused again; those that reached nobody are left out. Where no reply is left, it
@@ -74,7 +74,10 @@ class Recorded:
         both = next((sorted(found) for found in askers.values() if len(found) > 1), None)
         if both:
             raise InputError(
-                path, found=f"replies of {len(both)} judges", expected="one", do=f"add judge={both[0]} or judge={both[1]}"
+                path,
+                found=f"replies of {len(both)} judges to one question",
+                expected="those of one",
+                do=f"add judge={both[0]} or judge={both[1]}",
             )
 
     @property
@@ -211,9 +214,7 @@ def _reply(value: Any, file: Path, field: str) -> Reply:
     if not isinstance(model, str) or not isinstance(complete, bool):
         raise InputError(file, field, found=brief(value), expected="model, a text, and complete, true or false")
     cost = value.get("cost")
-    return Reply(
-        value["text"], model, usage, complete, None if cost is None else number(cost, file, f"{field}, cost")
-    )
+    return Reply(value["text"], model, usage, complete, None if cost is None else number(cost, file, f"{field}, cost"))
 
 
 def _as_json(given: Given) -> Sequence[Any]:

@@ -107,7 +107,7 @@ def one_of(judge: str, option: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
-def heard(judge: str, request: Request, hears: bool, do: str = "") -> None:
+def check_hears(judge: str, request: Request, hears: bool, do: str = "") -> None:
     """Raise :class:`Refused` where a request has clips that this judge would not hear: silence is no answer."""
     if request.clips and not hears:
         raise Refused(f"the judge {judge} was given a clip and hears none{f'; {do}' if do else ''}", for_all=True)

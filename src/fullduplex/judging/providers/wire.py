@@ -20,7 +20,16 @@ from fullduplex.judging.providers.settings import Settings, library
 LARGEST = 4 << 20
 #: What goes onto the wire of an SDK's own headers; the credentials among them are not, those are set by us.
 _HEADERS = frozenset(
-    "host accept content-type content-length transfer-encoding user-agent anthropic-version anthropic-beta".split()
+    [
+        "host",
+        "accept",
+        "content-type",
+        "content-length",
+        "transfer-encoding",
+        "user-agent",
+        "anthropic-version",
+        "anthropic-beta",
+    ]
 )
 _PIECE = 1 << 16
 
@@ -67,7 +76,8 @@ class Wire:
 
     def handle_request(self, request: Any) -> Any:
         """Return the answer, read to its end. Raises what ``httpx2`` raises."""
-        self._limits.until = time.monotonic() + getattr(self._limits, "seconds", self._seconds)
+        seconds = getattr(self._limits, "seconds", self._seconds)
+        self._limits.until = time.monotonic() + seconds
         # The request itself stays as it is: SDKs look at it again when the answer is there.
         kept = [(name, value) for name, value in request.headers.raw if name.lower().decode("latin-1") in _HEADERS]
         ours = {**self._credentials, "accept-encoding": "identity"}
@@ -89,7 +99,7 @@ class Wire:
             finally:
                 answer.close()
         except core.TimeoutException as error:
-            raise self._http.ReadTimeout(str(error)) from error
+            raise self._http.ReadTimeout(f"did not answer within {seconds:g} s") from error
         except core.UnsupportedProtocol as error:
             raise self._http.UnsupportedProtocol(str(error)) from error
         except (core.NetworkError, core.ProtocolError, core.ProxyError, OSError) as error:
