@@ -118,7 +118,7 @@ def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
     changed = desk.others()
     if changed:
         _say(f"{changed} answers were given to other words of {form.name}; they are kept, and do not count here")
-    with ReviewServer(desk, given["port"], tell=_say) as server:
+    with ReviewServer(desk, given["port"], tell=_say) as server, contextlib.suppress(KeyboardInterrupt):
         if given["as_json"]:
             _shown_json({"url": server.url, "form": form.name, "version": form.version, "items": len(chosen.subjects)})
         else:
@@ -126,8 +126,7 @@ def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
             click.echo("Ctrl-C ends it; what was answered is kept.")
         if given["opens"]:
             click.launch(server.url)
-        with contextlib.suppress(KeyboardInterrupt):
-            server.serve_forever(poll_interval=0.2)
+        server.serve_forever(poll_interval=0.2)
     _say("ended; progress is kept, and the same command goes on")
     return 0
 

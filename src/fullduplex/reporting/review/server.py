@@ -21,11 +21,11 @@ from urllib.parse import parse_qs, urlsplit
 from fullduplex.errors import FullDuplexError, RunError
 from fullduplex.reporting.review.desk import Desk, Wrong
 from fullduplex.reporting.review.page import render
+from fullduplex.reporting.review.wav import Wav
 
 HOST = "127.0.0.1"
 LONGEST_BODY = 1 << 16
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
-_BLOCK = 1 << 16
 
 
 class ReviewServer(ThreadingHTTPServer):
@@ -117,12 +117,12 @@ class _Handler(BaseHTTPRequestHandler):
                 return
             self._send(HTTPStatus.OK, "text/html; charset=utf-8", self.server.page)
             return
-        found = re.fullmatch(r"/clip/([0-9a-f]{32})\.flac", parts.path)
+        found = re.fullmatch(r"/clip/([0-9a-f]{32})\.wav", parts.path)
         path = self.server.desk.sound(found[1]) if found else None
         if path is None:
             self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
         else:
-            self._file(path)
+            self._sound(path)
 
     def _post(self) -> None:
         body = self._body()
@@ -163,33 +163,24 @@ class _Handler(BaseHTTPRequestHandler):
     def _knows(self, token: str) -> bool:
         return secrets.compare_digest(token.encode("utf-8", "surrogatepass"), self.server.token.encode())
 
-    def _file(self, path: Path) -> None:
-        """Send a file, or the stretch of it that was asked for: a player seeks by asking for stretches."""
-        try:
-            file = path.open("rb")
-        except OSError as error:
-            self.server.tell(f"{path}: {error.strerror or error}")
-            self._say(HTTPStatus.NOT_FOUND, "There is nothing here.")
+    def _sound(self, path: Path) -> None:
+        """Send a sound, or the stretch of it that was asked for: a player seeks by asking for stretches."""
+        wav = Wav.of(path)
+        asked = self.headers.get("Range")
+        span = (0, wav.size) if asked is None else _span(asked, wav.size)
+        more = {"Accept-Ranges": "bytes", "Cache-Control": "private, max-age=3600"}
+        if span is None:
+            more = {"Content-Range": f"bytes */{wav.size}"}
+            self._send(HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "text/plain", b"", more)
             return
-        with file:
-            size = file.seek(0, 2)
-            asked = self.headers.get("Range")
-            span = None if asked is None else _span(asked, size)
-            if asked is not None and span is None:
-                self._send(
-                    HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "text/plain", b"", {"Content-Range": f"bytes */{size}"}
-                )
-                return
-            start, end = span or (0, size)
-            more = {"Accept-Ranges": "bytes", "Cache-Control": "private, max-age=3600"}
-            if span is not None:
-                more["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
-            self._head(HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT, "audio/flac", end - start, more)
-            file.seek(start)
-            left = end - start if self.command != "HEAD" else 0
-            while left and (block := file.read(min(left, _BLOCK))):
-                self.wfile.write(block)
-                left -= len(block)
+        start, end = span
+        if asked is not None:
+            more["Content-Range"] = f"bytes {start}-{end - 1}/{wav.size}"
+        self._head(HTTPStatus.OK if asked is None else HTTPStatus.PARTIAL_CONTENT, "audio/wav", end - start, more)
+        if self.command == "HEAD":
+            return
+        for block in wav.stretch(start, end):
+            self.wfile.write(block)
 
     def _json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
         body = json.dumps(value, ensure_ascii=True, allow_nan=False).encode()

@@ -44,10 +44,10 @@ const makeQuestions = (form, { changed }) => {
         // After a click the keys belong to the page again: Space plays, Enter goes on.
         if (event.detail) event.currentTarget.blur();
       },
-    }, make("kbd", {}, key), make("span", {}, String(value) === key && about ? "" : make("span", { class: "label" }, label), String(value) === key && about ? "" : " ", make("span", { class: "about" }, about)))]);
+    }, make("kbd", {}, key), make("span", {}, String(value) === key && about ? "" : [make("span", { class: "label" }, label), " "], about ? make("span", { class: "about" }, about) : ""))]);
     const short = question.options.every(([, , , about]) => about.length < 26);
     return { question, buttons, field: null, block: make("div", { class: "question", role: "group", "aria-labelledby": id }, head, help,
-      make("div", { class: short ? "options row" : "options" }, buttons.map(([, button]) => button))) };
+      make("div", { class: short ? "options short" : "options" }, buttons.map(([, button]) => button))) };
   };
 
   return {

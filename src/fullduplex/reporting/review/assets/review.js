@@ -85,7 +85,7 @@ const settle = async (leaving = false) => {
 
 const transcript = (name, label, words, seek) => {
   const spans = words.map(([text, start]) => make("span", { class: "word", onclick: () => seek(start) }, text));
-  const body = spans.length ? spans.flatMap((span) => [span, " "]) : [make("span", { class: "small" }, "no words")];
+  const body = spans.length ? spans.flatMap((span) => [span, " "]) : [make("span", { class: "small" }, "no words at hand")];
   return { spans, box: make("div", { class: `voice ${name}` }, make("h4", {}, label), make("p", {}, body)) };
 };
 
@@ -100,7 +100,7 @@ const makeView = (clip, place) => {
     clockBox.textContent = `${clock(time)} / ${clock(clip.duration)}`;
     for (const { span, start, end } of words) span.classList.toggle("now", start <= time && time < end);
   };
-  const sound = makeSound(`/clip/${clip.sound}.flac`, clip.duration, {
+  const sound = makeSound(`/clip/${clip.sound}.wav`, clip.duration, {
     moved,
     changed: (playing) => { play.textContent = playing ? "❚❚ Pause" : "▶ Play"; play.setAttribute("aria-pressed", String(playing)); },
     trouble: () => trouble("This clip does not play. Go on to the next, and tell who started the review."),
@@ -125,7 +125,7 @@ const makeView = (clip, place) => {
   const patch = (shade, text) => { const colourOf = make("i"); colourOf.className = `patch ${shade}`; return make("span", {}, colourOf, text); };
   const box = make("div", { class: "clip", role: "group", "aria-label": clip.name ? `Clip ${clip.name}` : "The clip" },
     make("div", { class: "controls" },
-      clip.name ? make("span", { class: "letter" }, clip.name) : null, play, clockBox,
+      clip.name ? make("span", { class: "letter" }, clip.name, " ", make("kbd", { class: "other", title: "X turns to the other clip" }, "X")) : null, play, clockBox,
       events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, "Event again", make("kbd", {}, "R")) : null,
       make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides),
       make("span", { class: "gap" }),
