@@ -28,6 +28,9 @@ ORDER = (
 )
 FOR_ALL = {"errors", "once", "plugins"}
 ON_TOP = {
+    "agreeing",
+    "judged",
+    "sensitivity",
     "processes",
     "engines",
     "stages",

@@ -17,12 +17,14 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
+from fullduplex.listening.quality import spec as quality_spec
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
 from fullduplex.runs.listen import ListenTask, detector, listen, recogniser
 from fullduplex.runs.measured import Measured, measure
 from fullduplex.runs.run import Run
+from fullduplex.runs.sounds import ECHO
 
 #: Told how far a stage is: its name, items done, items in all.
 Progress = Callable[[str, int, int], None]
@@ -129,7 +131,8 @@ def heard_and_measured(
     ``repeats``: for each entry, the how-manieth time it was driven. ``failed``: entries that failed before.
     """
     annotated = _annotated(entries)
-    parts = tuple(dict.fromkeys(benchmark.parts for benchmark in plan.benchmarks if benchmark.parts is not None))
+    measured_parts = [benchmark.parts for benchmark in plan.benchmarks if benchmark.parts is not None]
+    parts = tuple({part.name: part for part in measured_parts}.values())
     tasks = [
         ListenTask(
             str(run.path),
@@ -165,6 +168,11 @@ def settled(
     if words is not None:
         recogniser(words, str(cache))
     reference = read_reference(asked.reference) if asked.reference else None
+    if any(benchmark.parts is not None for benchmark in chosen):
+        # Weights or libraries that lack are told before anything is heard.
+        quality_spec([name for name in asked.qualities if name != ECHO], cache)
+    elif asked.qualities:
+        said.append(f"{chosen[0].name} measures no stretch of sound: --quality changes nothing")
     return Plan(chosen, usable, words, reference, tuple(said))
 
 
@@ -341,6 +349,7 @@ def about(
         "recogniser": None if asked.recogniser in RECORDED else Spec.parse(asked.recogniser).to_json(),
         "language": asked.language,
         "seed": asked.seed,
+        **({"qualities": list(asked.qualities)} if asked.qualities else {}),
         "reference": reference,
         "options": {
             "task": asked.task,

@@ -41,6 +41,23 @@ FEATURES = (
     ("mean_intensity", "dB", "Intensity"),
     ("std_intensity", "dB", "Intensity spread"),
 )
+#: What our reading measures of a voice beside those, where it was asked for or can be.
+MORE_FEATURES = (
+    ("hnr", "dB", "Harmonics-to-noise ratio"),
+    ("voiced_fraction", "share", "Voiced"),
+    ("cutoffs", "count", "Sudden cut-offs"),
+    ("loudness_lufs", "LUFS", "Loudness"),
+    ("dnsmos_ovrl", "MOS", "DNSMOS overall"),
+    ("dnsmos_sig", "MOS", "DNSMOS speech"),
+    ("dnsmos_p808", "MOS", "DNSMOS P.808"),
+    ("utmos_mos", "MOS", "UTMOS"),
+)
+#: Measured of the whole item with ``--quality echo``.
+ECHO = (
+    ("level_level_db", "dB", "Echo level"),
+    ("aecmos_echo", "MOS", "AECMOS echo"),
+    ("aecmos_other", "MOS", "AECMOS other"),
+)
 PARTS = ("before", "after", "clean")
 _OFFICIAL = {"before": "pre", "after": "post", "clean": "clean"}
 
@@ -185,13 +202,24 @@ def _metrics(rules: Rules, calls_for: Behaviour, variant: str) -> tuple[Metric, 
                    "mean", "voice activity", "Level, after less clean"),
             _rate("whispered_after", partial(prosody.whispers, part="after", parts=_VOICE.name), "Whispered after"),
         ]  # fmt: skip
-    for name, unit, title in (("wpm", "words/min", "Words per minute"), *FEATURES):
+    if variant == "anchored":
+        made += [
+            Metric(name.removeprefix("level_"), partial(prosody.of_item, name=name, parts="echo"), "neither", unit,
+                   "mean", "voice activity", title, optional=True)
+            for name, unit, title in ECHO
+        ]  # fmt: skip
+    features = (("wpm", "words/min", "Words per minute"), *FEATURES, *(MORE_FEATURES if variant == "anchored" else ()))
+    for name, unit, title in features:
         for part in PARTS:
             made.append(
                 Metric(f"{name}_{part}", rules.feature(name, part), "neither", unit, rules.kind,
-                       "content" if name == "wpm" else "voice activity", f"{title}, {part}", family="speech features")
+                       "content" if name == "wpm" else "voice activity", f"{title}, {part}", family="speech features",
+                       optional=name in _OPTIONAL)
             )  # fmt: skip
     return tuple(made)
+
+
+_OPTIONAL = frozenset(name for name, *_ in MORE_FEATURES)
 
 
 def _better(label: str, calls_for: Behaviour) -> Better:

@@ -197,6 +197,8 @@ _listening_options = (
                  metavar="SPEC",
                  help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet."),
     click.option("--language", default="en", show_default=True, help="The language spoken, as a two-letter code."),
+    click.option("--quality", "qualities", multiple=True, type=click.Choice(["dnsmos", "utmos", "echo"]),
+                 help="Also measure perceived quality or echo, where the benchmark measures speech; may be repeated."),
 )  # fmt: skip
 
 
@@ -258,6 +260,7 @@ def _asked(given: Mapping[str, Any]) -> Any:
         reference=given["reference"],
         system=given["system"],
         seed=given["seed"],
+        qualities=tuple(dict.fromkeys(given["qualities"])),
     )
 
 
@@ -669,6 +672,9 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
 
 # Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import judging as _judging  # noqa: E402, F401
 from fullduplex.cli import making as _making  # noqa: E402, F401
 from fullduplex.cli import models as _models  # noqa: E402, F401
+from fullduplex.cli import overlaps as _overlaps  # noqa: E402, F401
+from fullduplex.cli import review as _review  # noqa: E402, F401
 from fullduplex.cli import talks as _talks  # noqa: E402, F401

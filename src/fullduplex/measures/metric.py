@@ -18,7 +18,8 @@ class Metric:
 
     ``kind`` is ``rate`` (each value 0 or 1), ``mean``, or ``trimmed``: the mean of what lies from the 5th to the
     95th percentile. ``judged`` names the verdict that it needs, "" where it needs none. Metrics of one ``family``
-    belong in a table of their own. ``rests_on`` says what the
+    belong in a table of their own; one that is ``optional`` stands in no table where no item has a value.
+    ``rests_on`` says what the
     metric needs to be right: ``voice activity`` or ``content`` (words, meaning).
     ``better`` belongs to the metric in its scenario, not to its name alone.
     """
@@ -33,6 +34,7 @@ class Metric:
     version: str = "1"
     judged: str = ""
     family: str = ""
+    optional: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,8 +220,13 @@ def behaves(trial: Trial, label: str, limits: Limits, calls_for: Behaviour) -> F
     return Fact(1 if found[0] == label else 0, None if event is None else event.span.start, found[1])
 
 
+def plain_label(text: str) -> str:
+    """Return a label as ours are written: ``C_UNCERTAIN_HANDLING`` is ``uncertain``."""
+    return text.strip().lower().removeprefix("c_").removesuffix("_handling")
+
+
 def _labelled(verdict: Verdict) -> tuple[Behaviour, str] | Absent:
-    text = str(verdict.value).lower().removeprefix("c_").removesuffix("_handling")
+    text = plain_label(str(verdict.value))
     label = next((known for known in BEHAVIOURS if known == text), None)
     if label is None:
         return Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(BEHAVIOURS)}")

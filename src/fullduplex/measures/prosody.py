@@ -25,6 +25,14 @@ def feature(trial: Trial, part: str, name: str, parts: str) -> Fact | Absent:
     return Absent("not measured", "no speech there, or too little of it") if value is None else Fact(value)
 
 
+def of_item(trial: Trial, name: str, parts: str) -> Fact | Absent:
+    """Return a number that was measured of the whole item. Absent: ``failed``, ``not measured``."""
+    if trial.failed:
+        return Absent("failed", trial.failed)
+    value = trial.system.acoustics.get(f"{parts}/whole/{name}")
+    return Absent("not measured") if value is None else Fact(value)
+
+
 def words_per_minute(trial: Trial, part: str) -> Fact | Absent:
     """Return words by minute of speech: pauses do not count.
 

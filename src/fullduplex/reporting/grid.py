@@ -69,6 +69,8 @@ def _grid(title: str, rows: Sequence[Row]) -> Grid:
     systems: dict[str, None] = {}
     placed: dict[tuple[str, Column], Row] = {}
     for row in rows:
+        if row.get("family"):
+            continue  # of these there are tables of their own
         column, system = (str(row["scenario"]), str(row["metric"])), str(row.get("system") or "")
         if (system, column) in placed:
             raise ValueError(
@@ -118,6 +120,8 @@ def _note(row: Row) -> str:
     where = f"{system_label(row)}, {scenario_label(row)}, {label(row).rstrip(' ↑↓')}"
     if row.get("departure"):
         return f"{where}: {printable(str(row['departure']), 600)}"
+    if row.get("judged_by") and row["value"] is not None:
+        return f"{where}: {printable(str(row['judged_by']), 600)}"
     if row["value"] is None:
         return f"{where}: no value" + (f" ({absences(row)})" if absences(row) else " (no items)")
     return ""

@@ -16,8 +16,11 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.errors import InputError
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.sound import make_sound
+from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
 from fullduplex.reporting.talks import clocks_markdown, talks_markdown
+from fullduplex.reporting.trust import judged_by
+from fullduplex.runs.amendments import standing
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
@@ -40,8 +43,17 @@ def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
             scenario_title=column.scenario.title,
         )
         | {"kind": column.metric.kind, "metric_version": column.metric.version}
+        | _judged_by(run, measured, column.metric.judged)
         for column, found in measured.estimates(variant, seed)
     ]
+
+
+def _judged_by(run: Run, measured: Measured, verdict: str) -> dict[str, str]:
+    return (
+        {"judged_by": judged_by(run, measured.judges, verdict, recorded=verdict in measured.recorded)}
+        if verdict
+        else {}
+    )
 
 
 def write_files(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -65,7 +77,11 @@ def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[s
         yield "{" if number == 0 else (', "variants": [\n{' if number == 1 else ",\n{")
         head = {"benchmark": about["name"], "variant": variant, "version": about["version"], "system": run.system}
         yield json.dumps(head)[1:-1] + ',\n"estimates": [\n'
-        kept = [{key: row[key] for key in (*JSON_KEYS, "kind", "system", "scenario_title")} for row in estimates]
+        kept = [
+            {key: row[key] for key in (*JSON_KEYS, "kind", "system", "scenario_title")}
+            | {key: row[key] for key in ("judged_by", "family") if row[key]}
+            for row in estimates
+        ]
         yield ",\n".join(json.dumps(row, allow_nan=False) for row in kept)
         yield '\n],\n"items": [\n'
         first = True
@@ -73,6 +89,9 @@ def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[s
             yield ("" if first else ",\n") + json.dumps(row, allow_nan=False)
             first = False
         yield "\n]"
+        tests = speech_rows(measured, variant, int(run.about.get("seed", 0)))
+        if tests:
+            yield ',\n"speech": [\n' + ",\n".join(json.dumps(row, allow_nan=False) for row in tests) + "\n]"
         yield "}" if number else ""
     yield ("]" if len(rows) > 1 else "") + "}\n"
 
@@ -129,6 +148,7 @@ def report_markdown(
         parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
         if summary:
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
+    parts.append(speech_markdown(speech_of(pairs, list(rows))))
     parts.append(clocks_markdown(clocks))
     parts.append(talks_markdown([run for run, _ in pairs]))
     moves = moved(pairs, rows)
@@ -147,6 +167,10 @@ def report_markdown(
     if failed:
         parts.append(f"\n## Failed items ({len(failed)})\n")
         parts += [f"- {markdown_text(item)}: {markdown_text(why)}" for item, why in list(failed.items())[:200]]
+    by_hand = corrections(pairs)
+    if by_hand:
+        parts.append(f"\n## Corrections by hand ({len(by_hand)})\n")
+        parts += [f"- {markdown_text(one)}" for one in by_hand]
     told = list(dict.fromkeys(remarks))
     if told:
         parts.append("\n## Remarks\n")
@@ -161,6 +185,29 @@ def report_markdown(
             f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
         )
     return "\n".join(parts) + "\n"
+
+
+def speech_of(pairs: Sequence[Pair], variants: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return how speech changes over the events of every run, by variant; each row names its system."""
+    return {
+        variant: [
+            {"system": run.system, **row}
+            for run, measured in pairs
+            for row in speech_rows(measured, variant, int(run.about.get("seed", 0)))
+        ]
+        for variant in variants
+    }
+
+
+def corrections(pairs: Sequence[Pair]) -> list[str]:
+    """Return a sentence for every correction by hand that holds, and for each that met nothing to correct."""
+    told = []
+    for run, measured in pairs:
+        unused = set(measured.amendments.unused())
+        for one in standing(run):
+            idle = " (met nothing that it could correct)" if one in unused else ""
+            told.append((f"{run.system}: " if len(pairs) > 1 else "") + one.told() + idle)
+    return told
 
 
 def _spec(value: Any) -> str:
@@ -293,11 +340,16 @@ def write_html(
         moved=moved(pairs, rows),
         clocks=clocks,
         stages=_stages(driven),
+        speech=speech_of(pairs, list(rows)),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={
             "fullduplex": first.about["fullduplex"],
-            "remarks": [*dict.fromkeys(remarks), *_of_talks(driven, len(pairs) > 1)],
+            "remarks": [
+                *dict.fromkeys(remarks),
+                *_of_talks(driven, len(pairs) > 1),
+                *(f"corrected by hand: {one}" for one in corrections(pairs)),
+            ],
             "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
         },
     )
@@ -388,6 +440,8 @@ def _item(folder: Path) -> dict[str, Any] | None:
 def _facts_by_item(measured: Measured) -> dict[tuple[str, str], list[dict[str, Any]]]:
     found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for column in measured.columns.values():
+        if column.metric.family:
+            continue  # too many to read beside an item; they are in measures.parquet
         for i, item in enumerate(column.items):
             absent = column.reasons[i]
             found[column.scenario.name, measured.names[item]].append(

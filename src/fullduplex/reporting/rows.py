@@ -2,7 +2,8 @@
 
 A row is a JSON object: ``scenario``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``absent``
 (reason: count), ``unit``, ``better``; and, where they are known, ``method``, ``system``, ``variant``,
-``title`` (the metric's), ``scenario_title``, ``rests_on``, and ``item_set`` (a digest of the items
+``title`` (the metric's), ``scenario_title``, ``rests_on``, ``family`` (metrics with a table of their own),
+``judged_by`` (who gave the verdicts that it rests on, and what that is worth), and ``item_set`` (a digest of the items
 that the value rests on).
 """
 
@@ -18,7 +19,7 @@ Row = Mapping[str, Any]
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 #: How many decimals a unit is worth; three where nothing is said.
-_DECIMALS = {"ms": 0, "count": 0, "Hz": 1, "dB": 1, "%": 1}
+_DECIMALS = {"ms": 0, "count": 0, "Hz": 1, "dB": 1, "%": 1, "words/min": 1}
 
 
 def estimate_row(
@@ -48,6 +49,8 @@ def estimate_row(
         "title": metric.title or metric.name,
         "scenario_title": scenario_title or scenario,
         "rests_on": metric.rests_on,
+        "family": metric.family,
+        "judged_by": "",
     }
     return row | ({"item_set": item_set} if item_set else {})
 

@@ -38,7 +38,7 @@ __all__ = ["csv_text", "estimate_row", "latex", "markdown", "markdown_text", "te
 #: The columns of the long form: one line an estimate.
 LONG = (
     *("system", "variant", "scenario", "metric", "title", "rests_on", "unit", "better"),
-    *("value", "low", "high", "n", "absent", "method"),
+    *("value", "low", "high", "n", "absent", "method", "judged_by"),
 )
 #: What an estimate is in JSON, in this order; ``system`` joins where it is known.
 JSON_KEYS = (
@@ -65,6 +65,7 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
         "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
         "Bold: the best of systems whose values rest on equally many items."
     )
+    rows = [row for row in rows if not row.get("family")]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
         parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
     for grid in published_grids(published):
@@ -92,13 +93,13 @@ def to_json(
     """Return the one shape of ``estimates.json`` and ``score --json``.
 
     ``{"benchmark", "variant", "version", "estimates": [...], "items": [...]}``; an estimate has
-    the keys of ``JSON_KEYS``, and ``system`` where a row names one. Raises ValueError on NaN.
+    the keys of ``JSON_KEYS``, ``system`` where a row names one, and ``judged_by`` where somebody judged. Raises ValueError on NaN.
     """
     estimates = []
     for row in rows:
         one = {key: row.get(key, {} if key == "absent" else "") for key in JSON_KEYS}
         one["absent"] = dict(one["absent"])
-        estimates.append(one | ({"system": row["system"]} if row.get("system") else {}))
+        estimates.append(one | {key: row[key] for key in ("system", "judged_by") if row.get(key)})
     made = {
         "benchmark": benchmark,
         "variant": variant,
@@ -146,10 +147,10 @@ def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
             table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
         table.add_column("absent", overflow="fold")
         for row in rows:
-            if _rests_on(row) == rests_on:
+            if _rests_on(row) == rests_on and not row.get("family"):
                 cells = [system_label(row)] if systems else []
                 cells += [scenario_label(row), label(row), figure(row["value"], str(row.get("unit", "")))]
-                cells += [interval(row) or "—", _count(row), absences(row)]
+                cells += [interval(row) or "—", _count(row), "; ".join(filter(None, (absences(row), _judged(row))))]
                 # Text, not markup: a name in brackets would be read as a style.
                 table.add_row(*map(Text, cells))
         made.append(table)
@@ -199,7 +200,8 @@ def _long(rows: Sequence[Row]) -> str:
             f" {unit}" if unit in ("s", "ms", "1/s") and row["value"] is not None else ""
         )
         texts = [system_label(row), *([str(row.get("variant") or "")] if variants else []), scenario_label(row)]
-        texts += [label(row), shown, interval(row) or "—", _count(row), absences(row), str(row.get("method") or "")]
+        texts += [label(row), shown, interval(row) or "—", _count(row), absences(row)]
+        texts.append("; ".join(filter(None, (str(row.get("method") or ""), _judged(row)))))
         lines.append([markdown_text(text) for text in texts])
     return _table(lines)
 
@@ -210,6 +212,10 @@ def _table(lines: Sequence[Sequence[str]]) -> str:
 
 def _count(row: Row) -> str:
     return "" if row.get("n") is None else str(row["n"])
+
+
+def _judged(row: Row) -> str:
+    return str(row.get("judged_by") or "") if row["value"] is not None else ""
 
 
 def _rests_on(row: Row) -> str:

@@ -61,8 +61,10 @@ class Column:
 class Measured:
     """Every column of a run, with the names and groups of its items.
 
-    ``passed_over`` counts items of tasks that the benchmark does not have, ``notes`` what a
-    reader of the table has to know: events that a rule found, words that were recognised, recordings of zeros.
+    ``judges`` are those of the run, whose word counts first; ``amendments`` its corrections; ``recorded`` the names of
+    verdicts that came with recordings. ``passed_over`` counts items of tasks that the benchmark does not have,
+    ``notes`` what a reader of the table has to know: events that a rule found, words that were recognised,
+    recordings of zeros.
     """
 
     benchmarks: Sequence[Benchmark]
@@ -74,6 +76,7 @@ class Measured:
     failed: dict[str, str] = field(default_factory=dict)
     judges: tuple[Seated, ...] = ()
     amendments: Amendments = field(default_factory=lambda: Amendments(()))
+    recorded: set[str] = field(default_factory=set)
 
     def estimates(self, variant: str, seed: int) -> Iterator[tuple[Column, Estimate]]:
         """Yield each column of ``variant`` with its estimate, in the benchmark's order."""
@@ -118,7 +121,11 @@ def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, A
     for folder in run.items():
         measure_item(made, folder, reference)
     order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
-    made.columns = {key: made.columns[key] for key in order if key in made.columns}
+    made.columns = {
+        key: made.columns[key]
+        for key in order
+        if key in made.columns and not (made.columns[key].metric.optional and all(made.columns[key].reasons))
+    }
     return made
 
 
@@ -164,6 +171,7 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
 
 def _judged(made: Measured, folder: Path, item: Mapping[str, Any], trial: Trial) -> Trial:
     """Return ``trial`` with what judges and people said of it."""
+    made.recorded.update(name for name, said in trial.verdicts.items() if isinstance(said, Verdict))
     if made.judges:
         try:
             trial = with_verdicts(trial, folder, made.judges)

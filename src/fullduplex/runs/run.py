@@ -18,7 +18,18 @@ from fullduplex.errors import InputError, RunError
 
 SCHEMA = 1
 #: What a run that goes on has to have in common with the one that began.
-_ASKED = ("benchmark", "system", "source", "recogniser", "hearings", "language", "options", "seed", "driven")
+_ASKED = (
+    "benchmark",
+    "system",
+    "source",
+    "recogniser",
+    "hearings",
+    "language",
+    "options",
+    "seed",
+    "driven",
+    "qualities",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,10 @@ from fullduplex.benchmarks.declare import Parts, Stretch
 from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import InputError
+from fullduplex.listening import acoustics
+from fullduplex.listening.quality import aecmos, networks, quality
+from fullduplex.listening.quality import spec as quality_spec
+from fullduplex.listening.quality.echo import echo_level
 from fullduplex.model.spec import digest
 from fullduplex.model.trials import Trial
 
@@ -22,6 +26,8 @@ FILE = "acoustics.json"
 VERSION = 1
 #: The rate at which voices are measured, in Hz.
 RATE = 16_000
+#: The quality that is measured of a whole item and not of a stretch.
+ECHO = "echo"
 
 Kept = Callable[[str, Callable[[], dict[str, Any]]], tuple[dict[str, Any], bool]]
 
@@ -53,12 +59,18 @@ def measure_sound(
             path = folder / files[stretch.side]
             mark = digest(
                 [VERSION, one.to_json(), detector_of(one.detector).spec.to_json(), [stretch.start, stretch.end],
-                 content(path), list(qualities) if one.measure == "voice" else []]
+                 content(path), _qualities(qualities, cache) if one.measure == "voice" else None]
             )  # fmt: skip
             made, new = kept(mark, partial(_measured, path, one, stretch, tuple(qualities), detector_of, cache))
             stretches[name] = {"side": stretch.side, "start": stretch.start, "end": stretch.end, **made}
             did += [f"sound of {one.name}, {name}"] if new else []
         found[one.name] = stretches
+    if ECHO in qualities and {"user", "system"} <= set(files):
+        played, taken = folder / files["system"], folder / files["user"]
+        mark = digest([VERSION, ECHO, networks.revision(aecmos.MODEL), content(played), content(taken)])
+        made, new = kept(mark, partial(_echo, played, taken, cache))
+        found[ECHO] = {"whole": {"side": "user", "start": 0.0, "end": None, **made}}
+        did += ["echo"] if new else []
     value = {"schema": 1, "parts": found}
     if found and _there(folder / FILE) != value:
         write_json(folder / FILE, value)
@@ -83,8 +95,6 @@ def _measured(
     detector_of: Callable[[Any], Any],
     cache: Path,
 ) -> dict[str, Any]:
-    from fullduplex.listening import acoustics
-
     samples = _cut(path, stretch)
     (segments,) = detector_of(one.detector).detect([samples])
     speech = acoustics.speech_of(samples, RATE, segments)
@@ -94,12 +104,23 @@ def _measured(
     if one.measure == "released":
         return {"speech": seconds, "features": acoustics.as_released(speech, RATE), "absent": {}}
     features, absent = acoustics.voice(speech, RATE), dict[str, str]()
-    if qualities:
-        from fullduplex.listening.quality import quality
-
-        more, absent = quality(speech, RATE, qualities, cache)
-        features |= more
+    voice_qualities = [name for name in qualities if name != ECHO]
+    if voice_qualities:
+        found = quality(speech, RATE, voice_qualities, cache)
+        features, absent = features | found.values, found.absent
     return {"speech": seconds, "features": features, "absent": absent}
+
+
+def _qualities(names: Sequence[str], cache: Path) -> Any:
+    return quality_spec([name for name in names if name != ECHO], cache).to_json()
+
+
+def _echo(played: Path, taken: Path, cache: Path) -> dict[str, Any]:
+    """Return how much of what the system played is in the user's channel, which went to it as it was."""
+    loopback, microphone = (audio.resample(*audio.read(path), RATE) for path in (played, taken))
+    level = echo_level(loopback, microphone, RATE).under("level")
+    scores = aecmos.aecmos(loopback, microphone, microphone, RATE, cache).under("aecmos")
+    return {"features": level.values | scores.values, "absent": level.absent | scores.absent}
 
 
 def _cut(path: Path, stretch: Stretch) -> NDArray[np.float32]:

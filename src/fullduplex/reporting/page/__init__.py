@@ -15,7 +15,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import IO, Any
@@ -70,7 +70,8 @@ class PageData:
     ``rule``. ``flips``: ``scenario``, ``metric``, ``item``, ``values`` (by system). ``comparisons``:
     ``scenario``, ``metric``, ``a``, ``b``, ``n``, ``effect``, ``low``, ``high``, ``p``, ``p_holm``.
     ``clocks``: ``system``, ``scenario``, ``metric``, ``values`` (by clock: the value or None, and n). ``stages``:
-    ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``about``: where it comes from;
+    ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``speech``: by variant, rows as in
+    :mod:`fullduplex.reporting.speech`. ``about``: where it comes from;
     ``remarks``, if it has any, are shown first.
     """
 
@@ -86,6 +87,7 @@ class PageData:
     comparisons: Sequence[Mapping[str, Any]] = ()
     clocks: Sequence[Mapping[str, Any]] = ()
     stages: Sequence[Mapping[str, Any]] = ()
+    speech: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     about: Mapping[str, Any] | None = None
 
 
@@ -172,6 +174,7 @@ def _rendered(data: PageData, index: _Index) -> str:
         panels=tables.panels(data),
         beside=tables.beside(data),
         clocks=tables.clocks(data),
+        speech=tables.speech(data),
         published=tables.published(data),
         flips=tables.flips(data),
         comparisons=tables.comparisons(data),

@@ -22,6 +22,7 @@ __all__ = [
     "panels",
     "published",
     "scenario_titles",
+    "speech",
 ]
 
 
@@ -36,7 +37,7 @@ def panels(data: PageData) -> list[dict[str, Any]]:
 
 
 def _groups(data: PageData, variant: str) -> list[dict[str, Any]]:
-    chosen = [row for row in data.estimates if row.get("variant") == variant]
+    chosen = [row for row in data.estimates if row.get("variant") == variant and not row.get("family")]
     by_rest: dict[str, dict[tuple[str, str], dict[str, Row]]] = {}
     for row in chosen:
         rows = by_rest.setdefault(str(row.get("rests_on") or "not said"), {})
@@ -71,6 +72,7 @@ def _cell(row: Row | None, best: bool) -> dict[str, Any] | None:
         "absent": absent,
         "missing": sum(number for _, number in absent),
         "method": row.get("method", ""),
+        "judged": str(row.get("judged_by") or "") if row["value"] is not None else "",
         "unit": row.get("unit", ""),
         "best": best,
     }
@@ -103,6 +105,8 @@ def beside(data: PageData) -> list[dict[str, Any]]:
     rules = {(move["system"], move["scenario"], move["metric"]): str(move.get("rule", "")) for move in data.moved}
     lines: dict[tuple[str, str, str], dict[str, Row]] = {}
     for row in data.estimates:
+        if row.get("family"):
+            continue
         key = (str(row.get("system", "")), row["scenario"], row["metric"])
         lines.setdefault(key, {})[str(row.get("variant", ""))] = row
     made = []
@@ -154,6 +158,15 @@ def clocks(data: PageData) -> dict[str, Any]:
             }
         )
     return {"names": names, "lines": lines}
+
+
+def speech(data: PageData) -> list[dict[str, Any]]:
+    """Return how speech changes over the events, a table for each variant that has any."""
+    return [
+        {"variant": variant, "rows": [row for row in rows if row["n"]]}
+        for variant, rows in data.speech.items()
+        if any(row["n"] for row in rows)
+    ]
 
 
 def _shown(row: Row | None) -> str:

@@ -1,0 +1,194 @@
+"""The agreement of people, judges and their repeated votes in a run: what every judged number is worth.
+
+Kept in ``RUN/agreement.json``, which the report prints beside every judged number; without it such a number reads
+"not validated".
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from fullduplex import benchmarks
+from fullduplex.data.files import write_json
+from fullduplex.errors import InputError
+from fullduplex.judging.keeping import read_verdicts
+from fullduplex.judging.rubric import Scale
+from fullduplex.judging.rubric_file import load
+from fullduplex.measures.agreement import (
+    Level,
+    Trust,
+    cohens_kappa,
+    confusion,
+    fleiss_kappa,
+    krippendorffs_alpha,
+    per_class,
+    percent_agreement,
+    trust,
+)
+from fullduplex.measures.metric import Estimate
+from fullduplex.measures.overlap import plain_label
+from fullduplex.model.trials import Verdict
+from fullduplex.reporting.review.store import read_kept
+from fullduplex.reporting.trust import FILE
+from fullduplex.runs.items import RECORDED, read_item, trial_or_failure
+from fullduplex.runs.judges import Seated, judges_of
+from fullduplex.runs.run import Run
+
+SCHEMA = 1
+Value = float | str
+
+
+@dataclass(slots=True)
+class Said:
+    """What was said of one verdict: by people, and by each judge, per item."""
+
+    people: dict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
+    judges: dict[str, dict[str, Verdict]] = field(default_factory=lambda: defaultdict(dict))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """The agreement on one verdict.
+
+    ``among_people``: percent, Fleiss' kappa, Krippendorff's alpha by name. ``judges``: what is known of each.
+    ``between``: two judges' names with their percent and Cohen's kappa. ``tables``: by judge, the confusion with
+    people and each class's recall and precision.
+    """
+
+    verdict: str
+    level: Level
+    items: int
+    raters: int
+    among_people: Mapping[str, Estimate]
+    judges: Mapping[str, Trust]
+    between: Mapping[tuple[str, str], Mapping[str, Estimate]]
+    tables: Mapping[str, Mapping[str, Any]]
+
+
+def agree(run: Run, *, seed: int = 0) -> tuple[list[Agreed], tuple[str, ...]]:
+    """Return the agreement on every verdict of ``run``, and what could not be read, and keep both.
+
+    People's labels are those of the reviews whose question has the verdict's name; released labels count as ours
+    (``C_RESUME`` is ``resume``). Intervals draw items, or groups of items where they have any.
+    """
+    about = run.about["benchmark"]
+    chosen = [b for b in benchmarks.find(f"{about['name']}@all") if b.variant in about["variants"]]
+    rubrics = {asks.verdict: asks.rubric for b in chosen for s in b.scenarios for asks in s.asks}
+    said, groups, remarks = _said(run, rubrics)
+    made = []
+    for verdict, name in rubrics.items():
+        answer = load(name).answer
+        level: Level = "ordinal" if isinstance(answer, Scale) else "nominal"
+        labels = tuple(range(answer.low, answer.high + 1)) if isinstance(answer, Scale) else answer.names
+        made.append(_agreed(verdict, level, tuple(map(_value, labels)), said[verdict], groups, seed))
+    write_json(run.path / FILE, {"schema": SCHEMA, "verdicts": [to_json(one) for one in made]})
+    return made, remarks
+
+
+def _said(run: Run, rubrics: Mapping[str, str]) -> tuple[dict[str, Said], dict[str, str], tuple[str, ...]]:
+    said = {verdict: Said() for verdict in rubrics}
+    groups: dict[str, str] = {}
+    judges, remarks = judges_of(run), Counter[str]()
+    for folder in run.items():
+        try:
+            item = read_item(folder)
+            _of_judges(folder, f"{item['set']}/{item['id']}", judges, said)
+        except InputError as error:
+            remarks[str(error)] += 1
+            continue
+        if item["group"]:
+            groups[f"{item['set']}/{item['id']}"] = item["group"]
+    kept = read_kept(run.path)
+    for review in kept.reviews:
+        for question, answer in review.answers.items():
+            if question in said and answer is not None:
+                # One rater under two wordings of a form is one rater; the later words count.
+                said[question].people[review.key][review.rater] = _value(answer)
+    return said, groups, (*kept.damaged, *remarks)
+
+
+def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping[str, Said]) -> None:
+    by_digest = {judge.spec.digest: judge for judge in judges}
+    for kept in read_verdicts(folder):
+        judge = by_digest.get(kept.judge.digest)
+        verdict = kept.verdict
+        if kept.name not in said or judge is None or not isinstance(verdict, Verdict):
+            continue
+        if judge.rubrics.get(kept.name, {}).get("digest") in (None, kept.rubric_digest):
+            value = _value(verdict.value)
+            said[kept.name].judges[_named(judge, judges)][key] = Verdict(value, tuple(map(_value, verdict.votes)))
+    for name, given in trial_or_failure(folder).verdicts.items():
+        if name in said and isinstance(given, Verdict) and given.by == RECORDED:
+            said[name].judges[RECORDED][key] = Verdict(_value(given.value))
+
+
+def _named(judge: Seated, judges: tuple[Seated, ...]) -> str:
+    """Return a judge's name, with the beginning of its digest where two have the same."""
+    alike = sum(1 for one in judges if one.name == judge.name)
+    return judge.name if alike == 1 else f"{judge.name} ({judge.spec.digest[:6]})"
+
+
+def _value(value: Value) -> Value:
+    return plain_label(value) if isinstance(value, str) else float(value)
+
+
+def _agreed(
+    verdict: str, level: Level, labels: tuple[Value, ...], said: Said, groups: Mapping[str, str], seed: int
+) -> Agreed:
+    ratings = {item: dict(given) for item, given in said.people.items() if given}
+    raters = {rater for given in ratings.values() for rater in given}
+    judges = {
+        name: trust(name, verdicts, ratings, level, labels, groups, seed)
+        for name, verdicts in sorted(said.judges.items())
+    }
+    among: dict[str, Estimate] = {}
+    if len(raters) > 1:
+        among = {
+            "percent": percent_agreement(ratings, groups, seed),
+            "fleiss_kappa": fleiss_kappa(ratings, groups=groups, seed=seed),
+            "alpha": krippendorffs_alpha(ratings, level, labels, groups, seed),
+        }
+    between = {}
+    for a, b in combinations(sorted(said.judges), 2):
+        both = said.judges[a].keys() & said.judges[b].keys()
+        table = {item: {a: said.judges[a][item].value, b: said.judges[b][item].value} for item in sorted(both)}
+        if table:
+            between[a, b] = {
+                "percent": percent_agreement(table, groups, seed),
+                "kappa": cohens_kappa(table, (a, b), None, labels, groups, seed),
+            }
+    tables = {}
+    for name, verdicts in said.judges.items():
+        values = {item: verdict.value for item, verdict in verdicts.items()}
+        found = confusion(values, ratings, labels)
+        classes = per_class(values, ratings, labels, groups, seed)
+        tables[name] = {
+            "labels": list(found.labels),
+            "confusion": [list(row) for row in found.table],
+            "classes": [asdict(one) for one in classes],
+        }
+    return Agreed(verdict, level, len(ratings), len(raters), among, judges, between, tables)
+
+
+def to_json(one: Agreed) -> dict[str, Any]:
+    """Return the agreement on one verdict as a JSON object."""
+    return {
+        "verdict": one.verdict,
+        "level": one.level,
+        "items_rated": one.items,
+        "raters": one.raters,
+        "among_people": {name: asdict(found) for name, found in one.among_people.items()},
+        "judges": {
+            name: {"validated": known.validated, "told": known.told(), **asdict(known), **one.tables.get(name, {})}
+            for name, known in one.judges.items()
+        },
+        "between": [
+            {"judges": list(pair), **{name: asdict(found) for name, found in both.items()}}
+            for pair, both in one.between.items()
+        ],
+    }

@@ -1,0 +1,325 @@
+"""The commands about verdicts: judge, agree, amend, sensitivity."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import (
+    _PATH,
+    SOME_FAILED,
+    _Bar,
+    _cache,
+    _family,
+    _finish,
+    _json,
+    _Range,
+    _say,
+    _shown_json,
+    main,
+)
+from fullduplex.errors import InputError, printable
+
+
+def _keys(env_file: Path | None) -> dict[str, str]:
+    """Return the keys of hosted judges, from the environment, else from a file of NAME=value lines."""
+    from fullduplex.judging.providers import KEY_NAMES
+
+    told = _env(env_file) if env_file is not None else {}
+    found = {name: os.environ.get(variable) or told.get(variable, "") for name, variable in KEY_NAMES.items()}
+    return {name: key for name, key in found.items() if key}
+
+
+def _env(path: Path) -> dict[str, str]:
+    from fullduplex.data.files import read_text_file
+
+    made = {}
+    for line in read_text_file(path).splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            made[name.strip()] = value.strip().strip("\"'")
+    return made
+
+
+def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
+    """Return the rubrics that ``[VERDICT=]NAME or FILE`` stand for, by verdict."""
+    from fullduplex.judging.rubric_file import load, load_file, names
+
+    made = {}
+    for text in texts:
+        verdict, equals, which = text.partition("=")
+        if not equals:
+            verdict, which = "", text
+        rubric = load(which) if which in names() else load_file(Path(which), reads)  # type: ignore[arg-type]
+        made[verdict or rubric.verdict] = rubric
+    return made
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.option(
+    "--judge",
+    "judge_spec",
+    default="embedding",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=_family("judges"),
+    help="Who judges: NAME or NAME:option=value,… ; embedding works offline, and is weak.",
+)
+@click.option(
+    "--rubric",
+    "rubrics",
+    multiple=True,
+    metavar="[VERDICT=]NAME|FILE",
+    help="A rubric in place of the benchmark's: one that ships, your own, or a released prompt of your copy.",
+)
+@click.option(
+    "--reads",
+    type=click.Choice(["released-rating", "released-behaviour"]),
+    help="How answers to a released prompt are read.",
+)
+@click.option("--as", "variant", default="", metavar="VARIANT", help="Whose questions. Default: the leading variant's.")
+@click.option(
+    "--votes", type=click.IntRange(1, 99), default=1, show_default=True, help="Votes an item; the majority counts."
+)
+@click.option(
+    "--attempts",
+    type=click.IntRange(1, 20),
+    default=5,
+    show_default=True,
+    help="Requests a vote at most: a reply that cannot be read is asked for again.",
+)
+@click.option("--concurrency", type=click.IntRange(1, 256), default=8, show_default=True, help="Requests at once.")
+@click.option("--per-minute", type=_Range(0, min_open=True), metavar="N", help="Requests a minute at most.")
+@click.option("--tokens-per-minute", type=_Range(0, min_open=True), metavar="N", help="Tokens a minute at most.")
+@click.option("--max-cost", type=_Range(0), metavar="USD", help="Stop before so much is spent.")
+@click.option("--beside", is_flag=True, help="Keep whose word counts; judge for `agree` alone.")
+@click.option(
+    "--env-file", type=_PATH, metavar="FILE", help="NAME=value lines with keys that are not in the environment."
+)
+@click.option("--dry-run", is_flag=True, help="Say how much would be asked and what it would cost; ask nothing.")
+@_json
+def judge(
+    run: Path,
+    judge_spec: str,
+    rubrics: Sequence[str],
+    reads: str | None,
+    env_file: Path | None,
+    dry_run: bool,
+    as_json: bool,
+    beside: bool,
+    **given: Any,
+) -> int:
+    """Have a judge say what the benchmark has judged, then measure the run again.
+
+    Keys come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) or --env-file; none is
+    written. Every request and raw reply is kept in the item's judge.json, and nothing is asked twice.
+    """
+    from fullduplex.judged import Judging, judge_run, ready
+    from fullduplex.model.spec import Spec
+    from fullduplex.publish import publish
+    from fullduplex.stages import measure_again, runs_at
+
+    try:
+        spec = Spec.parse(judge_spec)
+    except ValueError as error:
+        raise InputError("--judge", found=judge_spec, expected="NAME or NAME:option=value,option=value") from error
+    asked = Judging(spec, _keys(env_file), _rubrics(rubrics, reads), leads=not beside, **given)
+    opened = runs_at(run)
+    if dry_run:
+        return _planned([ready(one, asked, cache=_cache()) for one in opened], as_json)
+    bar, told = _Bar(), []
+    lacking = 0
+    for one in opened:
+        count = sum(1 for _ in one.items())
+        with one.alone():
+            try:
+                outcome = judge_run(one, asked, cache=_cache(), progress=partial(_judging, bar, count))
+            finally:
+                bar.close()
+        told.append({"system": one.system, **_outcome(outcome)})
+        lacking += sum(outcome.bill.absent.values())
+        _say(f"{one.system}: {outcome.bill.told()}")
+        for reason, n in outcome.passed_over.most_common():
+            _say(f"{one.system}: {n} not asked about: {reason}")
+        for sentence in filter(None, (*outcome.remarks, outcome.given_up)):
+            _say(f"{one.system}: {sentence}")
+    scored = measure_again(run)
+    try:
+        tables = publish(scored, run, page=(run / "report.html").is_file(), progress=bar).tables
+    finally:
+        bar.close()
+    if as_json:
+        _shown_json(told)
+        return SOME_FAILED if lacking else 0
+    status = _finish(scored, tables, run, (), {"as_json": False})
+    return SOME_FAILED if lacking else status
+
+
+def _judging(bar: _Bar, of: int, done: int, bill: Any) -> None:
+    bar("judge", done, max(done, of))
+
+
+def _outcome(outcome: Any) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {"bill": asdict(outcome.bill), "not_asked": dict(outcome.passed_over), "remarks": list(outcome.remarks)}
+
+
+def _planned(prepared: Sequence[Any], as_json: bool) -> int:
+    from dataclasses import asdict
+
+    plans = []
+    for one in prepared:
+        found = one.session.planned(one.cases(), cost_of=getattr(one.judge, "cost", None))
+        plans.append({"system": one.run.system, **asdict(found), "not_asked": dict(one.passed_over)})
+        if not as_json:
+            click.echo(f"{one.run.system}: {found.told()}")
+        one.judge.close()
+    if as_json:
+        _shown_json(plans)
+    return 0
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
+@_json
+def agree(run: Path, seed: int, as_json: bool) -> int:
+    """How far people agree among themselves, and judges with people and with each other.
+
+    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, accuracy and macro-F1 with intervals, and
+    how stable a judge's votes are. Every report of the run prints it beside the judged numbers from then on.
+    """
+    from fullduplex.agreeing import agree as agreed
+    from fullduplex.agreeing import to_json
+    from fullduplex.reporting.agreement import agreement_text
+    from fullduplex.stages import runs_at
+
+    told = []
+    for one in runs_at(run):
+        with one.alone():
+            found, remarks = agreed(one, seed=seed)
+        for remark in remarks:
+            _say(remark)
+        verdicts = [to_json(each) for each in found]
+        told.append({"system": one.system, "verdicts": verdicts})
+        if not as_json:
+            click.echo(agreement_text(one.system, verdicts))
+    if as_json:
+        _shown_json(told[0] if len(told) == 1 else told)
+    return 0
+
+
+@main.command()
+@click.argument("run", type=_PATH)
+@click.argument("item", required=False)
+@click.argument("what", required=False)
+@click.argument("value", required=False)
+@click.option("--who", default="", help="Who corrects.")
+@click.option("--why", default="", help="Why.")
+@click.option("--undo", is_flag=True, help="Take the correction of this back; give no VALUE.")
+@click.option("--list", "listed", is_flag=True, help="Show every correction of the run.")
+@_json
+def amend(
+    run: Path,
+    item: str | None,
+    what: str | None,
+    value: str | None,
+    who: str,
+    why: str,
+    undo: bool,
+    listed: bool,
+    as_json: bool,
+) -> int:
+    """Correct a verdict or a metric of one item by hand; signed, reasoned, and listed in every report.
+
+    ITEM is SET/ID as the tables have it, WHAT a verdict (rating, behaviour) or a metric, VALUE a number, a label,
+    or `absent`. `fullduplex measure RUN` applies it; recordings and judges' replies stay as they are.
+    """
+    from fullduplex.runs.amendments import Amendment, every_amendment
+    from fullduplex.runs.amendments import amend as write
+    from fullduplex.runs.run import Run
+
+    opened = Run.open(run)
+    if listed or item is None:
+        made = every_amendment(opened)
+        if as_json:
+            _shown_json([{name: getattr(one, name) for name in one.__slots__} for one in made])
+        else:
+            click.echo("\n".join(printable(one.told(), 2_000) for one in made) or "no correction")
+        return 0
+    if what is None or (value is None) != undo:
+        raise click.UsageError("expected RUN ITEM WHAT VALUE, or RUN ITEM WHAT --undo")
+    set_name, name, old, labels = _standing(opened, item, what)
+    new = None if value is None else _value(value, labels)
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    correction = Amendment(who, when, why, set_name, name, what, old, new)
+    with opened.alone():
+        write(opened, correction)
+    if as_json:
+        _shown_json({field: getattr(correction, field) for field in correction.__slots__})
+    else:
+        click.echo(f"{printable(correction.told(), 2_000)}\n`fullduplex measure {run}` applies it")
+    return 0
+
+
+def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | None, tuple[str, ...]]:
+    """Return the item's set and name, what stands there now, and the labels that may stand there ("" : a number)."""
+    from fullduplex import benchmarks
+    from fullduplex.judging.rubric import Labels
+    from fullduplex.judging.rubric_file import load
+    from fullduplex.model.trials import Verdict
+    from fullduplex.runs.items import read_item, trial_or_failure
+    from fullduplex.runs.judges import judges_of, with_verdicts
+    from fullduplex.runs.stored import estimates
+
+    found = [(folder, value) for folder in run.items() for value in [read_item(folder)]
+             if item in (value["id"], f"{value['set']}/{value['id']}")]  # fmt: skip
+    if len(found) != 1:
+        expected = "one item of the run, as SET/ID"
+        raise InputError(run.path, "item", found=f"{len(found)} called {item}", expected=expected)
+    folder, value = found[0]
+    about = run.about["benchmark"]
+    chosen = [b for b in benchmarks.find(f"{about['name']}@all") if b.variant in about["variants"]]
+    asks = {one.verdict: one.rubric for b in chosen for s in b.scenarios for one in s.asks}
+    if what in asks:
+        verdict = with_verdicts(trial_or_failure(folder), folder, judges_of(run)).verdicts.get(what)
+        answer = load(asks[what]).answer
+        old = verdict.value if isinstance(verdict, Verdict) else None
+        return value["set"], value["id"], old, answer.names if isinstance(answer, Labels) else ()
+    variant, slash, metric = what.rpartition("/")
+    known = sorted(
+        {m.name for b in chosen if not slash or b.variant == variant for s in b.scenarios for m in s.metrics}
+    )
+    if metric not in known:
+        raise InputError(
+            run.path,
+            "what",
+            found=what,
+            expected=f"a verdict ({', '.join(asks) or 'none here'}) or one of {', '.join(known)}",
+        )
+    table = estimates(run)
+    for part in (table, *table.get("variants", ())):
+        for row in part["items"]:
+            if row["item"] == value["id"] and row["metric"] == metric and (not slash or part["variant"] == variant):
+                return value["set"], value["id"], row["value"], ()
+    return value["set"], value["id"], None, ()
+
+
+def _value(text: str, labels: tuple[str, ...]) -> float | str:
+    if text == "absent" or text in labels:
+        return text
+    try:
+        number = float(text)
+    except ValueError:
+        number = float("nan")
+    if labels or not abs(number) < 1e15:
+        raise InputError("amend", "value", found=text, expected=f"{', '.join(labels) or 'a number'}, or absent")
+    return number

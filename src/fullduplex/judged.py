@@ -1,0 +1,250 @@
+"""The judging stage: what a benchmark has judged is asked of a judge, item by item, and kept with the item."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fullduplex import benchmarks, plugins
+from fullduplex.benchmarks.declare import Asks, Benchmark
+from fullduplex.errors import InputError
+from fullduplex.judging.cases import Case
+from fullduplex.judging.cost import Bill
+from fullduplex.judging.keeping import keep_rubric, write_verdict
+from fullduplex.judging.question import Judge
+from fullduplex.judging.rubric import Rubric
+from fullduplex.judging.rubric_file import load
+from fullduplex.judging.session import Session
+from fullduplex.judging.verdicts import Judged
+from fullduplex.model.spec import Spec
+from fullduplex.model.trials import Absent
+from fullduplex.runs.items import read_item, trial_or_failure
+from fullduplex.runs.judges import Seated, seat
+from fullduplex.runs.measured import scenario_of
+from fullduplex.runs.run import Run
+
+#: Told how far judging is: verdicts so far, and what they took.
+Progress = Callable[[int, Bill], None]
+#: Which makers' models share their ways, by what their names hold. The writer of the official synthetic items is the
+#: paper's: GPT-4o.
+FAMILIES = {
+    "OpenAI": r"gpt|openai|o[1345](-|$)|chatgpt",
+    "Google": r"gemini|gemma|google",
+    "Anthropic": r"claude|anthropic",
+    "Meta": r"llama|meta-",
+    "Alibaba": r"qwen|qwq",
+    "Mistral": r"mistral|mixtral|ministral|voxtral",
+    "DeepSeek": r"deepseek",
+    "Kyutai": r"moshi|helium|kyutai",
+    "Amazon": r"nova[- _]?sonic|nova[- ]|amazon",
+    "Hugging Face": r"smollm",
+}
+WRITERS = {
+    "synthetic_user_interruption": "GPT-4o",
+    "user_interruption": "GPT-4o",
+    "user_backchannel": "GPT-4o",
+    "talking_to_other": "GPT-4o",
+    "background_speech": "GPT-4o",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """How a run is judged.
+
+    ``judge`` is a spec, ``keys`` the keys of providers by name, which are written nowhere. ``rubrics`` are those
+    that stand in for the benchmark's own, by the verdict's name. ``leads``: this judge's word counts from
+    now on. ``variant`` is whose questions are asked, "" for the run's leading variant. The rest is as for
+    :class:`fullduplex.judging.session.Session`.
+    """
+
+    judge: Spec
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+    rubrics: Mapping[str, Rubric] = field(default_factory=dict)
+    variant: str = ""
+    votes: int = 1
+    attempts: int = 5
+    concurrency: int = 8
+    per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    max_cost: float | None = None
+    leads: bool = True
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What judging a run came to: the bill, why items were not asked about, and what the reader has to know."""
+
+    bill: Bill = field(default_factory=Bill)
+    passed_over: Counter[str] = field(default_factory=Counter)
+    remarks: tuple[str, ...] = ()
+    given_up: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A run ready to be judged: who judges, what is asked of which item folder, and who is named there."""
+
+    run: Run
+    judge: Judge
+    session: Session
+    rubrics: Mapping[str, Rubric]
+    benchmark: Benchmark
+    passed_over: Counter[str]
+
+    def cases(self) -> Iterator[Case]:
+        """Yield each question; its key is the item's folder."""
+        for folder in self.run.items():
+            for asks, fields in self._asked(folder):
+                rubric = self.rubrics[asks.verdict]
+                if isinstance(fields, Absent):
+                    self.passed_over[fields.reason] += 1
+                    continue
+                lacking = [name for name in rubric.fields if name not in fields]
+                if lacking:
+                    self.passed_over[f"nothing to show as {lacking[0]}"] += 1
+                    continue
+                shown = {name: fields[name] for name in rubric.fields}
+                yield Case(str(folder), rubric, shown, self._clips(folder, asks, rubric))
+
+    def _asked(self, folder: Path) -> Iterator[tuple[Asks, Mapping[str, str] | Absent]]:
+        try:
+            item = read_item(folder)
+        except InputError:
+            self.passed_over["failed"] += 1
+            return
+        scenario = scenario_of(self.benchmark, item)
+        for asks in scenario.asks if scenario is not None else ():
+            yield asks, asks.fields(trial_or_failure(folder, self.benchmark.hearing.name))
+
+    def _clips(self, folder: Path, asks: Asks, rubric: Rubric) -> tuple[Path, ...]:
+        name = read_item(folder)["files"].get(asks.clip) if rubric.hears else None
+        return (folder / name,) if name else ()
+
+
+def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = None) -> Ready:
+    """Return ``run`` ready to be judged, nothing asked yet.
+
+    Raises :class:`FullDuplexError` in one sentence: no such judge, a rubric that a deaf judge cannot use, a benchmark
+    that has nothing judged.
+    """
+    told = run.about["benchmark"]
+    variant = asked.variant or str(told["variants"][0])
+    (benchmark,) = benchmarks.find(f"{told['name']}@{variant}")
+    needed = {asks.verdict: asks.rubric for scenario in benchmark.scenarios for asks in scenario.asks}
+    if not needed:
+        raise InputError("judge", found=f"{told['name']}@{variant}", expected="a benchmark that has something judged")
+    unknown = sorted(set(asked.rubrics) - set(needed))
+    if unknown:
+        raise InputError("--rubric", found=f"a rubric for {unknown[0]}", expected=f"one for {' or '.join(needed)}")
+    rubrics = {verdict: asked.rubrics.get(verdict) or load(name) for verdict, name in needed.items()}
+    judge = open_judge(asked.judge, asked.keys, cache)
+    deaf = [rubric.name for rubric in rubrics.values() if rubric.hears and not judge.hears]
+    if deaf:
+        raise InputError(
+            "--judge", found=f"{asked.judge.name}, which hears nothing", expected=f"one that can ({deaf[0]})"
+        )
+    counted = [0]
+
+    def told_progress(judged: Judged, bill: Bill) -> None:
+        counted[0] += 1
+        if progress is not None:
+            progress(counted[0], bill)
+
+    session = Session(
+        judge, cache / "judged", votes=asked.votes, attempts=asked.attempts, concurrency=asked.concurrency,
+        per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
+        names=_names(run), progress=told_progress,
+    )  # fmt: skip
+    return Ready(run, judge, session, rubrics, benchmark, Counter())
+
+
+def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = None) -> Outcome:
+    """Ask the judge about every item of ``run``, and keep what it says in the items' folders.
+
+    What it has said before of the same words is not asked again. The run's tables stay as they are until it is
+    measured. Raises as :func:`ready`; a failing item is counted, with its reason.
+    """
+    prepared = ready(run, asked, cache=cache, progress=progress)
+    outcome = Outcome(passed_over=prepared.passed_over, remarks=kinship(run, asked.judge))
+    try:
+        for rubric in prepared.rubrics.values():
+            keep_rubric(run.path, rubric)
+        seat(run, seated(prepared, asked), leads=asked.leads)
+        for judged in prepared.session.run(prepared.cases()):
+            write_verdict(Path(judged.key), judged)
+    finally:
+        outcome.bill, outcome.given_up = prepared.session.bill, prepared.session.given_up
+        prepared.judge.close()
+    return outcome
+
+
+def seated(prepared: Ready, asked: Judging) -> Seated:
+    """Return what the run tells of its judge."""
+    rubrics = {
+        verdict: {"name": rubric.name, "version": rubric.version, "digest": rubric.digest, "origin": rubric.origin}
+        for verdict, rubric in prepared.rubrics.items()
+    }
+    return Seated(prepared.judge.spec, prepared.judge.weakness, asked.votes, rubrics)
+
+
+def open_judge(spec: Spec, keys: Mapping[str, str], cache: Path) -> Judge:
+    """Return the judge of ``spec``, handed its key where it takes one and was given none.
+
+    Raises :class:`PluginError` where there is no such judge.
+    """
+    options = dict(spec.options)
+    key = keys.get(spec.name)
+    if key and "key_file" not in options:
+        options["key"] = key
+    made: Judge = plugins.make("judges", spec.name, options, cache)
+    return made
+
+
+def kinship(run: Run, judge: Spec) -> tuple[str, ...]:
+    """Return a sentence for each way in which the judge is of one family with what it judges.
+
+    Models prefer what they would have said themselves. Families are told by names alone, so that a system
+    under another name goes unnoticed.
+    """
+    its = _family(f"{judge.name} {judge.options.get('model', '')}")
+    if not its:
+        return ()
+    driven = (run.about.get("driven") or {}).get("system") or {}
+    system = " ".join(map(str, (run.system, driven.get("name", ""), driven.get("options", ""))))
+    told = []
+    if _family(system) == its:
+        told.append(f"the judge and the system {run.system} are both of {its}: judges favour their own kind")
+    sets = {folder.parent.name for folder in run.items()}
+    writers = sorted({WRITERS[name] for name in sets if name in WRITERS and not _made_here(run, name)})
+    told += [
+        f"the judge is of {its}, as {writer} is, which wrote the published items"
+        for writer in writers
+        if _family(writer) == its
+    ]
+    return tuple(told)
+
+
+def _made_here(run: Run, set_name: str) -> bool:
+    """Return whether the items of a set were made by this package, in words of its own."""
+    first = next((folder for folder in run.items() if folder.parent.name == set_name), None)
+    source = Path(str((run.about.get("source") or {}).get("path", "")))
+    return first is not None and any(source.glob(f"**/{glob.escape(first.name)}/script.json"))
+
+
+def _family(text: str) -> str:
+    return next((name for name, pattern in FAMILIES.items() if re.search(pattern, text.lower())), "")
+
+
+def _names(run: Run) -> Sequence[str]:
+    """Return what the system may be called in what it says."""
+    driven = (run.about.get("driven") or {}).get("system") or {}
+    options = driven.get("options") or {}
+    named = [run.system, driven.get("name", ""), *(str(options.get(key, "")) for key in ("model", "name", "url"))]
+    # A name of our own plug-ins says nothing of whom they stand for, and is an everyday word.
+    plain = {plugin.name for plugin in plugins.members("systems")}
+    return [name for name in dict.fromkeys(map(str, named)) if name and name not in plain]

@@ -1,0 +1,51 @@
+"""Agreement, for a terminal: people among themselves, each judge against people, judge against judge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fullduplex.errors import printable
+from fullduplex.reporting.trust import NOT_VALIDATED
+
+_NAMES = {"percent": "percent agreement", "fleiss_kappa": "Fleiss' kappa", "alpha": "Krippendorff's alpha"}
+
+
+def agreement_text(system: str, verdicts: Sequence[Mapping[str, Any]]) -> str:
+    """Return what ``fullduplex agree`` found of one run, as lines of text."""
+    lines = []
+    for one in verdicts:
+        lines.append(f"{printable(system)}, {one['verdict']} ({one['level']} scale)")
+        lines.append(f"  people: {one['items_rated']} items rated by {one['raters']} raters")
+        for name, found in one["among_people"].items():
+            lines.append(f"    {_NAMES[name]}: {number(found)}")
+        for name, known in one["judges"].items():
+            lines.append(f"  {printable(name)}: {printable(known['told'], 2_000)}")
+            lines += _table(known) if known["validated"] else []
+        if not one["judges"]:
+            lines.append(f"  no judge has said anything: {NOT_VALIDATED}")
+        for pair in one["between"]:
+            names = " and ".join(map(printable, pair["judges"]))
+            lines.append(f"  {names}: {number(pair['percent'])} alike, Cohen's kappa {number(pair['kappa'])}")
+    return "\n".join(lines)
+
+
+def number(found: Mapping[str, Any]) -> str:
+    """Return an estimate with its interval and n; why there is none, where there is none."""
+    if found["value"] is None:
+        return f"none ({printable(str(found['method']))})"
+    interval = "" if found["low"] is None else f" [{found['low']:.2f}, {found['high']:.2f}]"
+    return f"{found['value']:.2f}{interval}, n {found['n']}"
+
+
+def _table(known: Mapping[str, Any]) -> list[str]:
+    labels = [_label(label) for label in known["labels"]]
+    width = max(map(len, [*labels, "people"])) + 2
+    lines = [f"    {'people':<{width}}" + "".join(f"{label:>{max(width, len(label) + 2)}}" for label in labels)]
+    for label, row in zip(labels, known["confusion"], strict=True):
+        lines.append(f"    {label:<{width}}" + "".join(f"{count:>{width}}" for count in row))
+    return lines
+
+
+def _label(label: float | str) -> str:
+    return printable(label, 20) if isinstance(label, str) else f"{label:g}"

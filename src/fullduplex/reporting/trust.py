@@ -1,0 +1,72 @@
+"""What stands beside a judged number: who judged, how, and how far people agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullduplex.data.files import read_json
+from fullduplex.errors import InputError
+from fullduplex.runs.judges import Seated
+from fullduplex.runs.run import Run
+
+FILE = "agreement.json"
+NOT_VALIDATED = "not validated"
+
+
+def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: bool) -> str:
+    """Return who gave the verdicts of ``run`` and what their word is worth, for a table; "" where nobody did.
+
+    ``recorded``: some came with the recordings. Worth is what ``fullduplex agree`` found, else "not validated".
+    """
+    parts = []
+    for judge in judges:
+        rubric = judge.rubrics.get(verdict)
+        if rubric is None:
+            continue
+        votes = f", {judge.votes} votes" if judge.votes > 1 else ""
+        told = f"judged by {judge.name}{votes}, rubric {rubric.get('name', '')} {rubric.get('version', '')}"
+        parts = [told, *([judge.weakness] if judge.weakness else []), _worth(run, verdict, judge.name)]
+        break
+    if not parts and recorded:
+        parts = ["as rated when recorded", _worth(run, verdict, "recorded")]
+    return "; ".join(part.rstrip(".") for part in parts)
+
+
+def agreement_of(run: Run) -> list[Mapping[str, Any]]:
+    """Return what ``fullduplex agree`` kept of ``run``, by verdict; nothing where there is nothing to read."""
+    try:
+        value = read_json(run.path / FILE) if (run.path / FILE).is_file() else {}
+    except InputError:
+        return []
+    verdicts = value.get("verdicts") if isinstance(value, dict) else None
+    return [one for one in verdicts if isinstance(one, dict)] if isinstance(verdicts, list) else []
+
+
+def _worth(run: Run, verdict: str, judge: str) -> str:
+    for one in agreement_of(run):
+        if one.get("verdict") != verdict:
+            continue
+        known = next((v for k, v in one.get("judges", {}).items() if k.split(" (")[0] == judge), None)
+        if known is None or not known.get("validated"):
+            return NOT_VALIDATED
+        accuracy, kappa = known["accuracy"], known["kappa"]
+        return (
+            f"agrees with people on {_share(accuracy)}, kappa {_number(kappa)}, n {known['n']} "
+            f"({known['raters'][0]} to {known['raters'][1]} raters)"
+        )
+    return NOT_VALIDATED
+
+
+def _share(found: Mapping[str, Any]) -> str:
+    if found["value"] is None:
+        return "an unknown share"
+    interval = "" if found["low"] is None else f" [{100 * found['low']:.0f}, {100 * found['high']:.0f}]"
+    return f"{100 * found['value']:.0f} %{interval}"
+
+
+def _number(found: Mapping[str, Any]) -> str:
+    if found["value"] is None:
+        return "without a value"
+    interval = "" if found["low"] is None else f" [{found['low']:.2f}, {found['high']:.2f}]"
+    return f"{found['value']:.2f}{interval}"
