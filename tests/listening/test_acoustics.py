@@ -115,6 +115,15 @@ def test_no_harmonics_are_heard_in_the_silence_beside_a_sound() -> None:
     assert harmonicity(sound, RATE).defined.max() < 5
 
 
+def test_sound_that_comes_out_of_digital_silence_is_measured() -> None:
+    sound = np.concatenate([np.zeros(RATE // 4, np.float32), tone(150, 0.5), np.zeros(RATE // 4, np.float32)])
+    # Without its mean, the silence is exact zeros: no stretch of it has any energy to divide by.
+    found = harmonicity(sound - sound.mean(dtype=np.float64), RATE)
+    steady = (found.times > 0.3) & (found.times < 0.7)
+    assert found.values[steady].min() > 30
+    assert np.isnan(found.values[found.times < 0.2]).all()
+
+
 def test_silence_beside_speech_is_left_out_of_its_means() -> None:
     sound = np.concatenate([np.zeros(RATE, np.float32), tone(150), np.zeros(RATE, np.float32)])
     alone, beside = voice(tone(150), RATE), voice(sound, RATE)

@@ -92,6 +92,14 @@ def test_harmonicity_is_praats(sound: tuple[Samples, int]) -> None:
         assert np.mean(np.abs(apart) < 0.5) >= 0.99
 
 
+def test_harmonicity_over_several_periods_is_praats() -> None:
+    sound, rate = synthetic()["glide at 16 kHz"]
+    theirs = heard(sound, rate).to_harmonicity_cc(periods_per_window=4.5)
+    ours = harmonicity(sound, rate, periods=4.5)
+    assert ours.times == pytest.approx(theirs.xs(), abs=1e-9)
+    assert ours.values == pytest.approx(theirs.values[0], abs=0.2)
+
+
 @pytest.mark.parametrize("samples", range(955, 965))
 def test_a_frame_fits_where_it_fits_in_praat(samples: int) -> None:
     sound = synthetic()["glide at 16 kHz"][0][:samples]

@@ -43,8 +43,8 @@ def harmonicity(
     loudness being the frame's peak over that of the whole sound. Praat says -200 dB
     for those; here they have no value, so that a mean cannot take them in.
 
-    It needs no pitch and says nothing of voicing: a frame of noise has a value too, near 0 dB where the
-    noise is white, and higher the narrower its band.
+    It needs no pitch and says nothing of voicing: a frame of noise has a value too, around -6 dB
+    where the noise is white, and higher the narrower its band.
 
     Empty: a sound shorter than (1 + ``periods``) / ``floor`` seconds (27 ms).
     Raises :class:`InputError` on NaN or infinity, several channels, and options that are out of range.
@@ -70,6 +70,8 @@ def harmonicity(
         centred = stretches(samples, before + 1 - half, width) - means
         starts = np.maximum(sample_before(times[block] - 0.5 * span, rate), 0)
         correlations = _correlations(stretches(samples, starts, width + longest) - means, width)
+        # With several periods, lags up to the window's length count as known, and as 0, to the interpolation.
+        correlations = np.pad(correlations, ((0, 0), (0, width - longest)))
         found = roughly(correlations, peaks(correlations, above=0.0, before=longest))
         found = refined(correlations, strongest(found, _CONTENDERS, found.height), depth=_DEPTH)
         found = found.where(found.lag > 2)
@@ -98,6 +100,7 @@ def _correlations(frames: Floats, width: int) -> Floats:
     come = np.cumsum(power[:, width:], axis=1)
     energy = np.pad(left, ((0, 0), (0, 1)))[:, : last + 1] + np.pad(come, ((0, 0), (1, 0)))
     told = energy > _NOTHING * power.sum(axis=1, keepdims=True)
+    told &= told[:, :1]
     energy *= energy[:, :1]
     made: Floats = np.where(told, product, 0) / np.sqrt(np.where(told, energy, 1))
     return made
