@@ -20,13 +20,16 @@ from fullduplex.data.fdb_folder import load_trial
 from fullduplex.data.official import V15_SETS
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, PluginError
+from fullduplex.listening.recognisers import Heard
 from fullduplex.making.effects.sound import speech_level
 from fullduplex.making.overlaps import Overlaps, Plan, make_overlaps, plan_overlaps
 from fullduplex.making.script_file import shipped
+from fullduplex.making.speaking import with_words_heard
 from fullduplex.making.synthesis import synthesise
-from fullduplex.model.spans import SECOND, ms, seconds
+from fullduplex.model.spans import SECOND, Span, ms, seconds
 from fullduplex.model.spec import Spec
-from fullduplex.providers.voices import AUDIBLE
+from fullduplex.model.speech import Token, Word
+from fullduplex.providers.voices import AUDIBLE, Spoken
 
 POOL = [Spec("hibari"), Spec("hibari", {"pitch": 0.85})]
 PICO = Spec("pico", {"language": "en-GB"})
@@ -281,8 +284,29 @@ def test_one_voice_cannot_be_two_people(tmp_path: Path) -> None:
 
 
 def test_a_voice_that_is_not_there_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(PluginError):
+    with pytest.raises(PluginError, match="no_such_voice"):
         plan_overlaps(write(tmp_path, SCRIPT), tmp_path / "out", [Spec("no_such_voice")])
+    with pytest.raises(PluginError, match="no_such_ears"):
+        plan_overlaps(write(tmp_path, SCRIPT), tmp_path / "out", POOL, recogniser=Spec("no_such_ears"))
+
+
+def test_a_recogniser_places_words_and_where_it_hears_none_there_are_none() -> None:
+    class Ears:
+        spec, languages = Spec("ears"), ("en",)
+
+        def __init__(self, *tokens: Token) -> None:
+            self.tokens = tokens
+
+        def recognise(self, samples: Any, rate: int, language: str = "en") -> Heard:
+            return Heard(self.tokens)
+
+    spoken = Spoken(np.ones(16_000, np.float32), 16_000)
+    heard = with_words_heard(spoken, "I see.", Ears(Token("aye", 0.1, 0.3), Token("sea", 0.4, 2.0)), "en")
+    assert heard.words_from == "recogniser ears"
+    assert heard.words == (Word("I", Span(ms(100), ms(300))), Word("see.", Span(ms(400), ms(1000))))
+    other = with_words_heard(spoken, "I see.", Ears(Token("icy", 0.1, 0.3)), "en")
+    assert other.words == (Word("icy", Span(ms(100), ms(300))),)
+    assert with_words_heard(spoken, "I see.", Ears(), "en") == spoken
 
 
 def test_the_command_makes_and_counts(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fullduplex import plugins
 from fullduplex.data.files import read_json, write_json
 from fullduplex.data.official import SETS, V15_SETS
 from fullduplex.errors import InputError
@@ -94,6 +95,9 @@ def plan_overlaps(
     wanted = [kind for kind in V15_SETS if kind in kinds]
     said = _lines_for(wanted, lines, language)
     talks = read_talks(source, language)
+    if recogniser is not None:
+        # It is opened only for what comes without times; a name that nobody has is refused now.
+        plugins.find("recognisers", recogniser.name)
     shared = tuple(sorted((keys or {}).items()))
     # Recordings of questions and of their interruptions need nobody who speaks.
     spoken = said is not None or not all(isinstance(talk.question, Recorded) for talk in talks.talks)

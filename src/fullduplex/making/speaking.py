@@ -99,7 +99,10 @@ class Speaker:
 
 
 def with_words_heard(spoken: Spoken, text: str, recogniser: Recogniser, language: str) -> Spoken:
-    """Return ``spoken`` with its words where the recogniser hears them: those of ``text`` if it hears as many."""
+    """Return ``spoken`` with its words where the recogniser hears them: those of ``text`` if it hears as many.
+
+    Where it hears none, they stay without a place.
+    """
     heard = recogniser.recognise(spoken.samples, spoken.rate, language).tokens
     found = list[Word]()
     for token in heard:
@@ -108,6 +111,8 @@ def with_words_heard(spoken: Spoken, text: str, recogniser: Recogniser, language
         start, end = max(0, seconds(token.start)), min(seconds(token.end), spoken.duration)
         if end > start:
             found.append(Word(token.text, Span(start, end)))
+    if not found:
+        return spoken
     written = text.split()
     if len(written) == len(found):
         found = [Word(word, one.span) for word, one in zip(written, found, strict=True)]
