@@ -151,7 +151,7 @@ def test_a_reply_that_was_cut_counts_for_nothing_and_is_asked_for_with_more_room
 
 def test_the_room_for_a_reply_stops_growing() -> None:
     _, judge, _ = voted(Reply("{", complete=False), attempts=7)
-    assert [request.limit for request in judge.asked] == [100, 200, 400, 800, 800, 800, 800]
+    assert [request.limit for request in judge.asked] == [100, 200, 400, 400, 400, 400, 400]
 
 
 def test_attempts_of_all_kinds_count_together() -> None:

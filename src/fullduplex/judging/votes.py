@@ -25,8 +25,9 @@ UNPARSABLE, REFUSED, UNREACHABLE = "unparsable", "refused", "unreachable"
 TIE = "votes tie"
 #: So far apart are the seeds of a case's votes: further than any vote's attempts go.
 VOTES_APART = 1000
-#: A reply that was cut is asked for with twice the limit, up to so many times the rubric's.
-_LONGEST = 8
+#: A reply that was cut is asked for with twice the limit, up to so many times the rubric's: a model that never comes
+#: to an end must not be paid for its ramblings at length.
+_LONGEST = 4
 #: An error's text is kept up to here; a reply's is kept whole.
 _TOLD = 500
 
@@ -88,7 +89,7 @@ def request_of(case: Case, vote: int = 0, tried: Sequence[Attempt] = (), render:
 
     The seed is the rubric's, plus its ``seed_step`` for each reply that could not be read, plus 1000 for each vote
     before this one; a request that got no reply is made again as it was. The limit doubles after a reply that was
-    cut, up to eight times the rubric's. Raises :class:`InputError` where a field or a clip is missing.
+    cut, up to four times the rubric's. Raises :class:`InputError` where a field or a clip is missing.
     """
     unread = sum(not attempt.failed for attempt in tried)
     cut = sum(not attempt.failed and not attempt.complete for attempt in tried)
