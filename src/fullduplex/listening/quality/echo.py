@@ -57,7 +57,8 @@ def echo_level(
     which the system sounds (within 40 dB of its loudest).
     ``delay_s``: by how many seconds the microphone lags, within [``earliest``, ``latest``]
     (microseconds): where the cross-correlation, whitened by the power 0.7 of its spectrum, is largest.
-    ``drift_ppm``: by how much the microphone's clock is slow against the loopback's, in millionths, within 300.
+    ``drift_ppm``: by how many microseconds that lag grows in a second, as the two channels' clocks
+    drift apart, within 300.
 
     The recording is measured in blocks of about 10 s, each with its own delay and drift; those
     returned are of the block with the most echo. A block has no echo where no lag stands out (12 times the
@@ -179,7 +180,8 @@ def _by_chance(x: NDArray[np.complex128], y: NDArray[np.complex128], active: NDA
 def _turned(cross: NDArray[np.complex128], bins: NDArray[np.int64], drift: int) -> NDArray[np.complex128]:
     """Return the cross-spectra with the phase taken out that a drift puts in from frame to frame."""
     times = np.arange(len(cross)) * _HOP
-    return cross * np.exp(2j * np.pi * drift * 1e-6 / _FRAME * np.outer(times, bins))
+    turned: NDArray[np.complex128] = cross * np.exp(2j * np.pi * drift * 1e-6 / _FRAME * np.outer(times, bins))
+    return turned
 
 
 def _gain(cross: NDArray[np.complex128], power: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -38,7 +38,8 @@ def log_mel(samples: NDArray[np.floating[Any]], rate: int, *, size: int, hop: in
     level = 10 * np.log10(np.maximum(_FAINTEST, mel))
     level -= 10 * np.log10(max(_FAINTEST, mel.max()))
     level = np.maximum(level, level.max() - _RANGE_DB)
-    return ((level + 40) / 40).astype(np.float32)
+    scaled: Spectrum = ((level + 40) / 40).astype(np.float32)
+    return scaled
 
 
 def _power(samples: NDArray[np.float64], size: int, hop: int) -> NDArray[np.float64]:

@@ -40,7 +40,8 @@ def utmos(samples: NDArray[np.floating[Any]], rate: int, cache: Path) -> Measure
         return Measured.none(NAMES, "digital silence" if len(voice) else "no samples")
     if len(voice) * SECOND < SHORTEST * rate:
         return Measured.none(NAMES, "shorter than 0.25 s")
-    torch, score = _loaded(str(checkpoint(cache)))
+    torch, package = _libraries()
+    score = _loaded(torch, package, str(checkpoint(cache)))
     with torch.no_grad():
         return Measured({"mos": float(score(torch.from_numpy(at_rate(voice, rate, RATE))[None, None])[0])}, {})
 
@@ -63,13 +64,17 @@ def revision(cache: Path) -> str:
         return f"utmos {hashlib.file_digest(file, 'sha256').hexdigest()[:12]}"
 
 
-@once_per_process
-def _loaded(path: str) -> tuple[Any, Any]:
-    """Return torch and the function that scores [batch, 1, samples] at 16 kHz."""
+def _libraries() -> tuple[Any, Any]:
+    """Return torch and the package's module; raises :class:`PluginError` where one is not installed."""
     try:
-        torch, package = import_module("torch"), import_module("utmos_pytorch.utmos_torch")
+        return import_module("torch"), import_module("utmos_pytorch.utmos_torch")
     except ImportError as error:
         raise PluginError(f"utmos needs {error.name}, which is not installed; install fullduplex[utmos]") from error
+
+
+@once_per_process
+def _loaded(torch: Any, package: Any, path: str) -> Any:
+    """Return the function that scores [batch, 1, samples] at 16 kHz."""
     torch.set_num_threads(1)  # sums in one order: the same number on every machine of a kind
     # The package loads what fits and leaves the rest as it was drawn: a wrong file would score at random.
     try:
@@ -79,4 +84,4 @@ def _loaded(path: str) -> tuple[Any, Any]:
         raise PluginError(f"{printable(path)} is no weights of utmos: {printable(str(error), 120)}") from error
     if missing:
         raise PluginError(f"{printable(path)} is no weights of utmos: it has no {printable(missing[0])}")
-    return torch, package.UTMOSScoreTorch(ckpt_path=path, device="cpu").score
+    return package.UTMOSScoreTorch(ckpt_path=path, device="cpu").score
