@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, cast
 
 #: What the models of this server say, unless a test gives other words.
 SAID = '{"reason": "it did", "rating": 4}'
@@ -248,7 +248,7 @@ def _openai_batches(api: Api, seen: Seen) -> Answer | None:
         content = {name.lower(): value for name, value in seen.headers.items()}["content-type"]
         parts = message_from_bytes(b"content-type: " + content.encode() + b"\r\n\r\n" + seen.body).get_payload()
         (held,) = (part for part in parts if not isinstance(part, str) and part.get_filename())
-        api.files["file-in"] = held.get_payload(decode=True)
+        api.files["file-in"] = cast(bytes, held.get_payload(decode=True))
         return Answer(200, {"id": "file-in", "object": "file", "purpose": "batch"})
     if (seen.method, seen.path) == ("POST", "/v1/batches"):
         lines = api.files[seen.json["input_file_id"]].decode().splitlines()
@@ -270,8 +270,8 @@ def _openai_batches(api: Api, seen: Seen) -> Answer | None:
             else:
                 answer = {"status_code": 200, "body": completion(api, line["body"])}
                 good.append({"custom_id": line["custom_id"], "response": answer, "error": None})
-        for name, lines in (("file-out", good), ("file-err", bad)):
-            api.files[name] = "".join(json.dumps(line) + "\n" for line in lines).encode()
+        for name, records in (("file-out", good), ("file-err", bad)):
+            api.files[name] = "".join(json.dumps(record) + "\n" for record in records).encode()
         told = {"output_file_id": "file-out", "error_file_id": "file-err" if bad else None}
         return Answer(200, {"id": "batch_1", "status": "expired" if api.expire else "completed", **told})
     found = re.fullmatch(r"/v1/files/([\w-]+)/content", seen.path)

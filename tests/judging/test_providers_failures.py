@@ -195,6 +195,32 @@ def test_a_server_at_fault_is_unreachable(api: Api, judge: Judge, status: int) -
     assert isinstance(found, Unreachable) and f"answered {status}" in str(found) and len(api.seen) == 1
 
 
+@pytest.mark.parametrize("status", [400, 418, 500])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b'"x"',
+        b'{"error": "x"}',
+        b'{"error": ["x"]}',
+        b'{"error": {"message": 3, "code": {}}}',
+        b'[{"error": {"details": 3}}]',
+        b"\xff\xfe",
+    ],
+    ids=range(9),
+)
+def test_an_error_of_any_shape_is_a_sentence(api: Api, judge: Judge, status: int, body: bytes) -> None:
+    refuses(api, status, body)
+    assert isinstance(failure(judge), Unreachable if status == 500 else Refused)
+
+
+def test_an_error_nested_without_end_is_a_sentence(api: Api, judge: Judge) -> None:
+    refuses(api, 400, b"[" * 50_000)
+    assert failure(judge)
+
+
 def test_a_server_that_sends_elsewhere_is_not_followed(api: Api, judge: Judge) -> None:
     refuses(api, 307, {}, location="http://127.0.0.1:9/elsewhere")
     found = failure(judge)

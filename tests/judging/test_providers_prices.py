@@ -33,9 +33,7 @@ def test_a_snapshot_has_the_price_of_its_model(model: str) -> None:
     assert price_of("openai", model) == price_of("openai", "gpt-4o") is not None
 
 
-@pytest.mark.parametrize(
-    "model", ["gpt-4o-audio-preview", "gpt-4o-mini-audio", "gpt-5.1", "gpt-5-pro", "gpt", ""]
-)
+@pytest.mark.parametrize("model", ["gpt-4o-audio-preview", "gpt-4o-mini-audio", "gpt-5.1", "gpt-5-pro", "gpt", ""])
 def test_a_name_that_only_begins_alike_has_no_price(model: str) -> None:
     assert price_of("openai", model) is None and cost(USAGE, price_of("openai", model)) is None
 

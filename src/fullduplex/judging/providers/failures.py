@@ -38,16 +38,7 @@ def tried(known: Settings, call: Callable[[], Made], *errors: type[Exception]) -
     http = library(known.judge, "httpx2")
     try:
         return call()
-    except (
-        *errors,
-        http.HTTPError,
-        http.InvalidURL,
-        OSError,
-        ValueError,
-        TypeError,
-        KeyError,
-        AttributeError,
-    ) as error:
+    except (*errors, http.HTTPError, http.InvalidURL, OSError, ValueError, RecursionError) as error:
         raise explained(known, error) from None
 
 

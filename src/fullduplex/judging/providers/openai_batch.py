@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from fullduplex.judging.providers import chat
@@ -63,11 +64,15 @@ def collect(known: Settings, client: Any, sdk: Any, batch: str) -> Outcomes | No
     found: dict[str, Reply | Refused | Unreachable] = {}
     for file in (told.get("output_file_id"), told.get("error_file_id")):
         if file:
-            text = ask(lambda file=file: client.files.content(str(file)).text)
+            text = ask(partial(_content, client, str(file)))
             for line in filter(str.strip, text.split("\n")):
                 record = object_in(known, line)
                 found[str(record.get("custom_id"))] = _outcome(known, record, heard)
     return in_order(known, found, count, f"the batch is {known.told(status, 40)}")
+
+
+def _content(client: Any, file: str) -> str:
+    return str(client.files.content(file).text)
 
 
 def _id(known: Settings, call: Callable[[], str], sdk: Any) -> str:

@@ -67,7 +67,7 @@ def _table() -> dict[str, dict[str, Price]]:
     source = f"{told['note']} ({told['as_of']})"
     return {
         vendor: {
-            name: Price(*row[:3], batch=told["batch"], text_only=True, longest=(row[3:] or [None])[0], source=source)
+            name: Price(row[0], row[1], row[2], told["batch"], True, row[3] if row[3:] else None, source)
             for name, row in rows.items()
         }
         for vendor, rows in told["models"].items()

@@ -58,7 +58,7 @@ class Recorded:
     def __init__(
         self, path: str = "", judge: str = "", *, answer: Callable[[Request], Reply | str] | None = None
     ) -> None:
-        if bool(path) == (answer is not None):
+        if bool(path) == callable(answer):
             raise InputError("recorded", "path", found=path, expected="a file or folder of replies")
         self._answer, self._name, self._lock = answer, str(path), Lock()
         self._items = _sources(Path(path), str(judge)) if path else {}

@@ -50,7 +50,7 @@ class Wire:
         self._host = self._http.URL(known.url).host
         self._limits = threading.local()
         shared: dict[str, Any] = {
-            "ssl_context": self._http.create_ssl_context(trust_env=False),
+            "ssl_context": self._http.create_ssl_context(trust_env=False) if known.url.startswith("https") else None,
             "network_backend": _Network(core, self.left),
             "keepalive_expiry": 5.0,
         }
