@@ -8,13 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 from fullduplex import benchmarks, plugins
 from fullduplex.benchmarks.declare import Asks, Benchmark
 from fullduplex.errors import InputError
+from fullduplex.judging.batch import collect_batch, submit_batch
 from fullduplex.judging.cases import Case
-from fullduplex.judging.cost import Bill
+from fullduplex.judging.cost import Bill, bill_of
 from fullduplex.judging.keeping import keep_rubric, write_verdict
+from fullduplex.judging.providers.batch import BatchJudge
 from fullduplex.judging.question import Judge
 from fullduplex.judging.rubric import Rubric
 from fullduplex.judging.rubric_file import load
@@ -27,6 +30,8 @@ from fullduplex.runs.judges import Seated, seat
 from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run
 
+#: Where a run keeps the id of a batch that is under way.
+BATCH = "batch.json"
 #: Told how far judging is: verdicts so far, and what they took.
 Progress = Callable[[int, Bill], None]
 #: Which makers' models share their ways, by what their names hold. The writer of the official synthetic items is the
@@ -156,9 +161,9 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
             progress(counted[0], bill)
 
     session = Session(
-        judge, cache / "judged", votes=asked.votes, attempts=asked.attempts, concurrency=asked.concurrency,
+        judge, cache, votes=asked.votes, attempts=asked.attempts, concurrency=asked.concurrency,
         per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
-        names=_names(run), progress=told_progress,
+        names=_masked(run, rubrics), progress=told_progress,
     )  # fmt: skip
     return Ready(run, judge, session, rubrics, benchmark, Counter())
 
@@ -176,11 +181,53 @@ def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | Non
             keep_rubric(run.path, rubric)
         seat(run, seated(prepared, asked), leads=asked.leads)
         for judged in prepared.session.run(prepared.cases()):
-            write_verdict(Path(judged.key), judged)
+            _keep(judged, outcome)
     finally:
         outcome.bill, outcome.given_up = prepared.session.bill, prepared.session.given_up
         prepared.judge.close()
     return outcome
+
+
+def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:
+    """Submit the run's questions as one batch, or collect what was submitted before; None while it is answered.
+
+    The batch's id is kept in ``RUN/batch.json``, so that another process can collect it. Raises as :func:`ready`, and
+    :class:`InputError` for a judge that takes no batches.
+    """
+    prepared = ready(run, asked, cache=cache)
+    judge, state = prepared.judge, run.path / BATCH
+    if not hasattr(judge, "submit"):
+        raise InputError(
+            "--batch", found=asked.judge.name, expected="a judge that takes batches (openai, anthropic, gemini)"
+        )
+    outcome = Outcome(passed_over=prepared.passed_over, remarks=kinship(run, asked.judge))
+    options: dict[str, Any] = {
+        "votes": asked.votes, "attempts": asked.attempts, "names": _masked(run, prepared.rubrics),
+    }  # fmt: skip
+    batches = cast(BatchJudge, judge)
+    try:
+        for rubric in prepared.rubrics.values():
+            keep_rubric(run.path, rubric)
+        seat(run, seated(prepared, asked), leads=asked.leads)
+        if not state.is_file() and submit_batch(prepared.cases(), batches, state, cache, **options) is not None:
+            return None
+        found = collect_batch(prepared.cases(), batches, state, cache, **options)
+    finally:
+        judge.close()
+    if found is None:
+        return None
+    for judged in found:
+        _keep(judged, outcome)
+    outcome.bill = bill_of(found)
+    return outcome
+
+
+def _keep(judged: Judged, outcome: Outcome) -> None:
+    try:
+        write_verdict(Path(judged.key), judged)
+    except InputError as error:
+        # One item's file that was damaged keeps no other's verdict from being kept.
+        outcome.remarks = (*outcome.remarks, str(error))
 
 
 def seated(prepared: Ready, asked: Judging) -> Seated:
@@ -238,6 +285,17 @@ def _made_here(run: Run, set_name: str) -> bool:
 
 def _family(text: str) -> str:
     return next((name for name, pattern in FAMILIES.items() if re.search(pattern, text.lower())), "")
+
+
+def _masked(run: Run, rubrics: Mapping[str, Rubric]) -> Sequence[str]:
+    """Return the names of the system that the judge must not read.
+
+    A released script masks nothing, so nothing is masked where its prompt is used. A name that is an everyday word
+    (a folder called ``output``) would be masked wherever it is said; only names that look like names are.
+    """
+    if any(rubric.reads != "json" for rubric in rubrics.values()):
+        return ()
+    return [name for name in _names(run) if _family(name) or re.search(r"[A-Z0-9]|\w[-_]\w", name)]
 
 
 def _names(run: Run) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fullduplex.measures.metric import Metric
 from fullduplex.model.spec import Spec
@@ -123,6 +123,7 @@ class Benchmark:
     ``hearing`` is what it listens with; ``paper`` cites the publication; ``departures``
     list every known difference from the source that the variant names. ``parts`` are the stretches
     of sound that it measures, None where it measures none; with ``twins`` each item's clean twin is driven too.
+    ``limits`` are the variant's thresholds (a dataclass), and ``rebuilt`` makes the variant with others of them.
     """
 
     name: str
@@ -136,3 +137,5 @@ class Benchmark:
     extra_outputs: bool = False
     parts: Parts | None = None
     twins: bool = False
+    limits: Any = None
+    rebuilt: Callable[[Any], Benchmark] | None = None

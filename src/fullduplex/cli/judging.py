@@ -16,6 +16,7 @@ from fullduplex.cli import (
     SOME_FAILED,
     _Bar,
     _cache,
+    _engine,
     _family,
     _finish,
     _json,
@@ -103,6 +104,11 @@ def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
 @click.option(
     "--env-file", type=_PATH, metavar="FILE", help="NAME=value lines with keys that are not in the environment."
 )
+@click.option(
+    "--batch",
+    is_flag=True,
+    help="Submit everything as one batch of the provider's, or collect the one that was submitted: cheaper, slower.",
+)
 @click.option("--dry-run", is_flag=True, help="Say how much would be asked and what it would cost; ask nothing.")
 @_json
 def judge(
@@ -114,6 +120,7 @@ def judge(
     dry_run: bool,
     as_json: bool,
     beside: bool,
+    batch: bool,
     **given: Any,
 ) -> int:
     """Have a judge say what the benchmark has judged, then measure the run again.
@@ -121,7 +128,7 @@ def judge(
     Keys come from the environment (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY) or --env-file; none is
     written. Every request and raw reply is kept in the item's judge.json, and nothing is asked twice.
     """
-    from fullduplex.judged import Judging, judge_run, ready
+    from fullduplex.judged import Judging, judge_batch, judge_run, ready
     from fullduplex.model.spec import Spec
     from fullduplex.publish import publish
     from fullduplex.stages import measure_again, runs_at
@@ -135,12 +142,20 @@ def judge(
     if dry_run:
         return _planned([ready(one, asked, cache=_cache()) for one in opened], as_json)
     bar, told = _Bar(), []
-    lacking = 0
+    lacking = waiting = 0
     for one in opened:
         count = sum(1 for _ in one.items())
         with one.alone():
             try:
-                outcome = judge_run(one, asked, cache=_cache(), progress=partial(_judging, bar, count))
+                if batch:
+                    collected = judge_batch(one, asked, cache=_cache())
+                    if collected is None:
+                        _say(f"{one.system}: the batch is under way; the same command collects it")
+                        waiting += 1
+                        continue
+                    outcome = collected
+                else:
+                    outcome = judge_run(one, asked, cache=_cache(), progress=partial(_judging, bar, count))
             finally:
                 bar.close()
         told.append({"system": one.system, **_outcome(outcome)})
@@ -150,6 +165,10 @@ def judge(
             _say(f"{one.system}: {n} not asked about: {reason}")
         for sentence in filter(None, (*outcome.remarks, outcome.given_up)):
             _say(f"{one.system}: {sentence}")
+    if waiting:
+        if as_json:
+            _shown_json({"waiting": waiting, "runs": told})
+        return 0
     scored = measure_again(run)
     try:
         tables = publish(scored, run, page=(run / "report.html").is_file(), progress=bar).tables
@@ -215,6 +234,78 @@ def agree(run: Path, seed: int, as_json: bool) -> int:
     if as_json:
         _shown_json(told[0] if len(told) == 1 else told)
     return 0
+
+
+@main.command()
+@click.argument("runs", type=_PATH, nargs=-1, required=True)
+@click.option("--as", "variant", default="", metavar="VARIANT", help="Whose numbers. Default: the leading variant's.")
+@click.option(
+    "--detector",
+    "detectors",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=_family("detectors"),
+    help="Also hear the recordings with this one; may be repeated.",
+)
+@click.option(
+    "--recogniser",
+    "recognisers",
+    multiple=True,
+    metavar="SPEC",
+    shell_complete=_family("recognisers"),
+    help="Also recognise all words with this one; may be repeated.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
+@click.option("--out", type=_PATH, help="A folder for sensitivity.md and .json. Default: the run, where there is one.")
+@_engine
+@_json
+def sensitivity(
+    runs: Sequence[Path],
+    variant: str,
+    detectors: Sequence[str],
+    recognisers: Sequence[str],
+    seed: int,
+    out: Path | None,
+    engine: str,
+    as_json: bool,
+) -> int:
+    """How far each number rests on rules, thresholds, detectors, recognisers, judges and clocks.
+
+    Stored facts are scored again under each choice alone. Of several runs it also says whether the order of systems
+    changes (Kendall's tau), and how often the order would hold on other items (win probability).
+    """
+    from fullduplex.data.files import replacing, write_json
+    from fullduplex.reporting.sensitivity import sensitivity_json, sensitivity_markdown
+    from fullduplex.sensitivity import sensitivity as found_under
+    from fullduplex.stages import runs_at
+
+    opened = [run for path in runs for run in runs_at(path)]
+    bar = _Bar()
+    try:
+        found = found_under(
+            opened,
+            detectors=detectors,
+            recognisers=recognisers,
+            variant=variant,
+            cache=_cache(),
+            seed=seed,
+            engine=engine,
+            progress=bar,
+        )
+    finally:
+        bar.close()
+    place = out or (opened[0].path if len(opened) == 1 else None)
+    text, told = sensitivity_markdown(found), sensitivity_json(found)
+    if place is not None:
+        place.mkdir(parents=True, exist_ok=True)
+        write_json(place / "sensitivity.json", told)
+        with replacing(place / "sensitivity.md") as part:
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+    if as_json:
+        _shown_json(told)
+    else:
+        click.echo(text)
+    return SOME_FAILED if found.remarks else 0
 
 
 @main.command()

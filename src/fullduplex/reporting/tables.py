@@ -93,7 +93,8 @@ def to_json(
     """Return the one shape of ``estimates.json`` and ``score --json``.
 
     ``{"benchmark", "variant", "version", "estimates": [...], "items": [...]}``; an estimate has
-    the keys of ``JSON_KEYS``, ``system`` where a row names one, and ``judged_by`` where somebody judged. Raises ValueError on NaN.
+    the keys of ``JSON_KEYS``, ``system`` where a row names one, and ``judged_by`` where somebody judged.
+    Raises ValueError on NaN.
     """
     estimates = []
     for row in rows:

@@ -112,12 +112,20 @@ class Measured:
                 yield row
 
 
-def measure(run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, Any] | None = None) -> Measured:
+def measure(
+    run: Run,
+    benchmarks: Sequence[Benchmark],
+    reference: Mapping[str, Any] | None = None,
+    judges: tuple[Seated, ...] | None = None,
+) -> Measured:
     """Measure every item of ``run`` under each of ``benchmarks``; reads no audio.
 
-    ``reference`` maps item ids to reference distributions of backchannels.
+    ``reference`` maps item ids to reference distributions of backchannels. ``judges`` are those whose word counts,
+    the first one's most; None: those of the run.
     """
-    made = Measured(benchmarks, judges=judges_of(run), amendments=Amendments(standing(run)))
+    made = Measured(
+        benchmarks, judges=judges_of(run) if judges is None else judges, amendments=Amendments(standing(run))
+    )
     for folder in run.items():
         measure_item(made, folder, reference)
     order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
