@@ -131,7 +131,7 @@ def test_half_the_amplitude_is_six_decibels_softer() -> None:
 
 
 def test_levels_are_relative_to_full_scale() -> None:
-    square = np.tile(np.float32([0.5, -0.5]), 8_000)
+    square = np.tile(np.array([0.5, -0.5], np.float32), 8_000)
     assert loudness(square, 16_000).values["rms_dbfs"] == pytest.approx(-6.0206, abs=1e-4)
     assert loudness(square, 16_000).values["peak_dbfs"] == pytest.approx(-6.0206, abs=1e-4)
 
@@ -244,6 +244,10 @@ def test_a_silence_has_features_that_are_numbers() -> None:
 
 
 # Edges of time
+
+
+def test_one_sample_at_a_high_rate_is_too_short_and_does_not_hang() -> None:
+    assert set(dnsmos(np.ones(1, np.float32), 192_000, NOWHERE, at_least=0).absent) == set(DNSMOS)
 
 
 def test_a_least_length_may_be_chosen() -> None:

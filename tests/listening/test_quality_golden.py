@@ -36,7 +36,7 @@ def sound(duration: float, pitch: float, noise: float, rate: int = 16_000) -> ND
     voice = sum(level * np.sin(n * phase) for n, level in zip(harmonics, formants))
     syllables = np.clip(np.sin(2 * np.pi * 2 * t), 0, None)
     mixed = 0.2 * voice * syllables + noise * np.random.default_rng(7).standard_normal(len(t))
-    return np.clip(mixed, -1, 1).astype(np.float32)
+    return np.asarray(np.clip(mixed, -1, 1), np.float32)
 
 
 @pytest.mark.weights

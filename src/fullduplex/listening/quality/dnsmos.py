@@ -39,10 +39,11 @@ def dnsmos(samples: NDArray[np.floating[Any]], rate: int, cache: Path, at_least:
 
     ``sig``: the speech alone. ``bak``: the background (higher is less of it). ``ovrl``: both
     together. ``p808``: one overall score by another network. Each is the mean over windows
-    of 9.01 s that begin at whole seconds; a shorter recording is first doubled until it
-    fills one. The samples are resampled to 16 kHz and clipped to full scale.
+    of 9.01 s that begin at whole seconds (not at every one, see :func:`starts`: of 16 to 33 s only
+    the first 15 count); a shorter recording is first doubled until it fills one. The samples
+    are resampled to 16 kHz and clipped to full scale.
 
-    Absent: ``digital silence``; ``shorter than 3 s`` (``at_least``, in microseconds): the
+    Absent: ``no samples``; ``digital silence``; ``shorter than 3 s`` (``at_least``, in microseconds): the
     networks take the joints of a repeated second for noise and score it half a point low.
     Raises :class:`InputError` on samples that are not one finite voice, :class:`PluginError`
     where the weights are missing.
@@ -54,7 +55,10 @@ def dnsmos(samples: NDArray[np.floating[Any]], rate: int, cache: Path, at_least:
         return Measured.none(NAMES, "digital silence" if len(voice) else "no samples")
     if len(voice) * SECOND < at_least * rate:
         return Measured.none(NAMES, f"shorter than {in_seconds(at_least):g} s")
-    sound = filled(at_rate(voice, rate, RATE))
+    sound = at_rate(voice, rate, RATE)
+    if not len(sound):  # a sample or two at a higher rate
+        return Measured.none(NAMES, "no samples")
+    sound = filled(sound)
     p835, p808 = network(MODEL, "sig_bak_ovr.onnx", cache), network(MODEL, "model_v8.onnx", cache)
     scores: dict[str, list[float]] = {name: [] for name in NAMES}
     for start in starts(len(sound)):

@@ -26,6 +26,7 @@ _DRIFTS = np.arange(-300, 301, 5)
 #: Drift is looked for below 2 kHz, where a step of it turns the phase by less than a tenth of a cycle.
 _DRIFT_BINS = slice(1, 257)
 #: How far the best lag must stand above the spread of those around it, of which the nearest belong to its peak.
+#: In 84 blocks of unrelated recordings the most was 9.9, in 78 of talks without echo 11.1; a real echo had 25.
 _STANDS_OUT = 12.0
 _AROUND, _PEAK = 4000, 160
 #: An echo counts from this many times what chance gives on: then its level is right to about 1 dB.
