@@ -143,6 +143,7 @@ def test_its_weakness_says_the_figure_and_how_many_pairs(judge: Embedding) -> No
     assert "weak" in judge.weakness
     assert "held-out replies" in judge.weakness
     assert "95 % interval" in judge.weakness
+    assert "long replies" in judge.weakness
 
 
 @pytest.mark.weights
@@ -244,7 +245,7 @@ def test_a_language_is_told_by_its_function_words(text: str, code: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("chance", "stars"), [(0.0, 0), (0.099, 0), (0.1, 1), (0.5, 3), (0.699, 3), (0.85, 5), (1.0, 5)]
+    ("chance", "stars"), [(0.0, 0), (0.099, 0), (0.1, 1), (0.4, 3), (0.599, 3), (0.8, 5), (1.0, 5)]
 )
 def test_ratings_begin_at_their_bounds(chance: float, stars: int) -> None:
     assert rating(chance) == stars

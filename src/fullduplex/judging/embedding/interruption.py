@@ -14,9 +14,9 @@ from fullduplex.judging.embedding.vectors import Vectoriser
 from fullduplex.judging.embedding.words import tokens
 
 #: The rating at which a chance counts: at least .1 is 1, and so on; below it 0.
-RATINGS_FROM = (0.1, 0.3, 0.5, 0.7, 0.85)
-#: At least so likely is ``yes`` to *addressed*.
-ADDRESSED_FROM = 0.5
+RATINGS_FROM = (0.1, 0.25, 0.4, 0.6, 0.8)
+#: At least so likely is ``yes`` to *addressed*: right replies and wrong ones of the tuned pairs are told equally well.
+ADDRESSED_FROM = 0.4
 _WEIGHTS = Path(__file__).with_name("weights.json")
 
 

@@ -29,7 +29,7 @@ class Embedding:
 
     It answers the rubrics :data:`RUBRICS` and refuses every other. ``interruption``: the chance that the reply meets
     the interruption (:func:`~fullduplex.judging.embedding.interruption.meets`), at stated bounds 0 to 5;
-    ``addressed``: the same at one half; ``behaviour``: see :func:`~fullduplex.judging.embedding.behaviour.behaviour`.
+    ``addressed``: the same at one bound; ``behaviour``: see :func:`~fullduplex.judging.embedding.behaviour.behaviour`.
     It does not read the rubric's words, so a rubric reworded by a user gets the same answers. ``model``:
     ``wordllama-256``, or the slower ``minilm-l6``.
     Raises :class:`PluginError` where the weights are not in ``cache`` (None: ``~/.cache/fullduplex``).
@@ -124,7 +124,8 @@ def sentence(worth: Worth) -> str:
     return (
         f"The embedding judge is weak: vectors and rules, English only. On {worth.n} held-out replies written for this "
         f"project its area under the curve is {worth.auc:.2f} (95 % interval {worth.low:.2f}-{worth.high:.2f}; "
-        f"nearness alone {worth.similarity:.2f}). It accepts {worth.paraphrases} of {worth.of_paraphrases} right "
-        f"replies in other words than the user's, and names {worth.right} of {worth.behaviours} behaviours. It cannot "
-        "tell whether facts are true, and real replies may be harder: use it to try things out, not to publish."
+        f"nearness alone {worth.similarity:.2f}). It tells {worth.long} of {worth.of_long} long replies rightly, accepts "
+        f"{worth.paraphrases} of {worth.of_paraphrases} right ones in other words than the user's, and names "
+        f"{worth.right} of {worth.behaviours} behaviours. It cannot tell whether facts are true: use it to try things "
+        "out, not to publish."
     )

@@ -33,7 +33,8 @@ Floats = NDArray[np.float64]
 class Worth:
     """Held-out figures: area with its interval, of how many replies, of nearness alone; behaviours named rightly.
 
-    ``paraphrases``: right replies in other words than the user's that are accepted. Counts have all beside them.
+    ``paraphrases``: right replies in other words than the user's that are accepted. ``long``: replies of thirty words
+    or so, as systems give, that are told rightly. Counts have all beside them.
     """
 
     auc: float
@@ -45,6 +46,8 @@ class Worth:
     behaviours: int
     paraphrases: int
     of_paraphrases: int
+    long: int
+    of_long: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,8 @@ def stored_worth(model: str) -> Worth:
     rules = found["rules"]["held out"]
     right, whole = (sum(counts[i] for counts in found["behaviours"]["held out"].values()) for i in (0, 1))
     similarity = found["similarity"]["held out"]["auc"]
+    kinds = found["kinds"]["held out"]
+    long, of_long = (sum(counts[i] for kind, counts in kinds.items() if kind.startswith("long")) for i in (0, 1))
     return Worth(
         rules["auc"],
         rules["low"],
@@ -200,5 +205,7 @@ def stored_worth(model: str) -> Worth:
         similarity,
         right,
         whole,
-        *found["kinds"]["held out"]["paraphrase"],
+        *kinds["paraphrase"],
+        long,
+        of_long,
     )
