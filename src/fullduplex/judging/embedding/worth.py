@@ -195,17 +195,8 @@ def stored_worth(model: str) -> Worth:
     rules = found["rules"]["held out"]
     right, whole = (sum(counts[i] for counts in found["behaviours"]["held out"].values()) for i in (0, 1))
     similarity = found["similarity"]["held out"]["auc"]
-    kinds = found["kinds"]["held out"]
+    kinds: Mapping[str, list[int]] = found["kinds"]["held out"]
     long, of_long = (sum(counts[i] for kind, counts in kinds.items() if kind.startswith("long")) for i in (0, 1))
-    return Worth(
-        rules["auc"],
-        rules["low"],
-        rules["high"],
-        rules["n"],
-        similarity,
-        right,
-        whole,
-        *kinds["paraphrase"],
-        long,
-        of_long,
-    )
+    other, of_other = kinds["paraphrase"]
+    area_and_all = (rules["auc"], rules["low"], rules["high"], rules["n"], similarity)
+    return Worth(*area_and_all, right, whole, other, of_other, long, of_long)
