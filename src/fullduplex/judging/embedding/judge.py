@@ -124,8 +124,8 @@ def sentence(worth: Worth) -> str:
     return (
         f"The embedding judge is weak: vectors and rules, English only. On {worth.n} held-out replies written for this "
         f"project its area under the curve is {worth.auc:.2f} (95 % interval {worth.low:.2f}-{worth.high:.2f}; "
-        f"nearness alone {worth.similarity:.2f}). It tells {worth.long} of {worth.of_long} long replies rightly, accepts "
-        f"{worth.paraphrases} of {worth.of_paraphrases} right ones in other words than the user's, and names "
+        f"nearness alone {worth.similarity:.2f}). It tells {worth.long} of {worth.of_long} long replies rightly, "
+        f"accepts {worth.paraphrases} of {worth.of_paraphrases} right ones in other words than the user's, and names "
         f"{worth.right} of {worth.behaviours} behaviours. It cannot tell whether facts are true: use it to try things "
         "out, not to publish."
     )
