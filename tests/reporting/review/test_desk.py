@@ -146,7 +146,7 @@ def test_answers_to_other_words_do_not_count_and_are_told(run: Run, seated: Seat
 def test_naturalness_is_asked_of_a_synthesised_item_only(run: Run, seated: Seated) -> None:
     desk = seated(run, form="duplexact", only=["user_interruption"])
     clips = desk.join("Ann")["clips"]
-    assert desk.open(clips[0]["id"])["asked"] == ["label"]
+    assert desk.open(clips[0]["id"])["asked"] == ["label", "condition"]
     for folder in run.items():
         path = folder / "item.json"
         item = json.loads(path.read_text())

@@ -100,3 +100,11 @@ def test_a_name_that_is_no_form_names_those_there_are() -> None:
 def test_a_form_of_ones_own_is_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(HEAD + SCALE)
     assert load(str(tmp_path / "mine.toml")).title == "Mine"
+
+
+def test_the_page_about_reviews_names_the_forms_there_are_and_shows_one_that_works() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "review.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", page, re.MULTILINE)
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == set(names())
+    (shown,) = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert [question.key for question in parse(shown, Path("review.md")).questions] == ["polite", "tone"]

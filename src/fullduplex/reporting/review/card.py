@@ -28,6 +28,16 @@ PLAIN = {
     "turn_end": "end of the user's turn",
     "user_end": "end of the user's turn",
 }
+#: What each task calls for, in the terms of DuplexAct's actions; our reading, for items without a label of their own.
+CALLS_FOR = {
+    "pause_handling": "wait: stay silent until the user has finished",
+    "smooth_turn_taking": "take the turn: answer",
+    "backchannel": "backchannel: acknowledge without taking the turn",
+    "user_interruption": "stop: let the user speak, then answer",
+    "user_backchannel": "hold the floor: go on speaking",
+    "talking_to_other": "hold the floor: go on speaking",
+    "background_speech": "hold the floor: go on speaking",
+}
 _HEADINGS = {
     "task": "Situation",
     "kind": "Event",
@@ -82,8 +92,8 @@ def asked(folder: Path, form: Form, claim: Claim | None = None) -> list[str]:
 def fields_of(stored: StoredItem, claim: Claim | None = None) -> dict[str, str]:
     """Return what can be shown of an item, by name: texts, and "" or nothing for what it does not have.
 
-    ``action`` and ``condition`` are the item's own labels; without them its task and nothing. ``synthesised`` is
-    ``yes`` where the user's voice is a synthesiser's.
+    ``action`` and ``condition`` are the item's own labels; without them what its task calls for (:data:`CALLS_FOR`),
+    and the task. ``synthesised`` is ``yes`` where the user's voice is a synthesiser's.
     """
     trial = stored.trial
     event = trial.events[0] if trial.events else None
@@ -94,8 +104,8 @@ def fields_of(stored: StoredItem, claim: Claim | None = None) -> dict[str, str]:
         "kind": _plain(event.kind) if event else "",
         "context": reference.get("context") or _before(trial, event),
         "event": (event.text or trial.user.said(event.span)) if event else "",
-        "action": _plain(reference.get("action", "") or stored.task),
-        "condition": _plain(reference.get("condition", "")),
+        "action": _plain(reference.get("action", "")) or CALLS_FOR.get(stored.task, ""),
+        "condition": _plain(reference.get("condition", "") or stored.task),
         "verdict": claim.said if claim else "",
         "clean": _words(trial.twin.system) if trial.twin else "",
         "synthesised": "yes" if synthesised(stored) else "",

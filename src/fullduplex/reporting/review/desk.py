@@ -171,8 +171,8 @@ class Desk:
             return None
 
     def _read(self) -> tuple[str, ...]:
-        self._reviews.clear()
         damaged: list[str] = []
+        reviews: dict[tuple[str, int], Review] = {}
         places = {(subject.home.path, subject.key): place for place, subject in enumerate(self.chosen.subjects)}
         for run in dict.fromkeys(subject.home.path for subject in self.chosen.subjects):
             kept = read_kept(run)
@@ -182,7 +182,8 @@ class Desk:
                 if found is not None and review.form == self.form.name and review.form_digest == self.form.digest:
                     ours = {clip.system for clip in self.chosen.subjects[found].clips} if self.form.pairwise else set()
                     if ours == set(review.sides.values()):
-                        self._reviews[review.rater, found] = review
+                        reviews[review.rater, found] = review
+        self._reviews = reviews  # at once: another rater may be looking at an answer
         return tuple(damaged)
 
     def _dealt(self, rater: str) -> list[int]:
