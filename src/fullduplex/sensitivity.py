@@ -7,7 +7,7 @@ recogniser hears the recordings again, into ``RUN/heard/NAME``; nothing of the r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,12 @@ class Band:
 class Shift:
     """The order of systems by one metric under one condition, against that as measured.
 
-    ``tau``: Kendall's tau-b of the two orders, None where one of them is all ties. ``leads``: who is first.
+    ``same``: whether the systems stand alike. ``tau``: Kendall's tau-b of the two orders, None where one of them is
+    all ties. ``leads``: who is first.
     """
 
     condition: str
+    same: bool
     tau: float | None
     leads: tuple[str, ...]
 
@@ -105,11 +107,6 @@ class Standing:
     tiers: tuple[tuple[str, ...], ...]
     wins: Mapping[tuple[str, str], float | None]
     shifts: tuple[Shift, ...]
-
-    @property
-    def changed_by(self) -> tuple[Shift, ...]:
-        """Return the conditions under which systems stand in another order."""
-        return tuple(shift for shift in self.shifts if shift.tau is not None and shift.tau < 1 - 1e-9)
 
 
 @dataclass(slots=True)
@@ -204,7 +201,9 @@ def _conditions(
     for judge in judges[1:]:
         # The one that is tried leads; the others stand in where it was not asked.
         led = (judge, *(one for one in judges if one is not judge))
-        yield Condition("judge", judge.name), _values(measure(run, [shown], judges=led), shown.variant)
+        alike = sum(1 for one in judges if one.name == judge.name) > 1
+        name = f"{judge.name} ({judge.spec.digest[:6]})" if alike else judge.name
+        yield Condition("judge", name), _values(measure(run, [shown], judges=led), shown.variant)
     for copy in runs_under(run):
         yield Condition("clock", copy.path.name), _values(measure(copy, [shown]), shown.variant)
     for kind, specs in (("detector", detectors), ("recogniser", recognisers)):
@@ -377,5 +376,31 @@ def _standing(key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Valu
         if condition.kind == AS_MEASURED or set(other) != set(numbers):
             continue
         tau = kendalls_tau(numbers, other, seed=seed, resamples=100).value
-        shifts.append(Shift(condition.told(), tau, order(other, metric.better).tiers[0]))
+        tiers = order(other, metric.better).tiers
+        shifts.append(Shift(condition.told(), tiers == ranked.tiers, tau, tiers[0]))
     return Standing(key[0], key[1], metric.title or metric.name, ranked.tiers, wins, tuple(shifts))
+
+
+def to_json(found: Sensitivity) -> dict[str, Any]:
+    """Return what ``sensitivity.json`` holds."""
+    return {
+        "schema": 1,
+        "conditions": [asdict(condition) for condition in found.conditions],
+        "bands": [
+            {**asdict(band), "kinds": {kind: list(ends) for kind, ends in band.kinds.items()}} for band in found.bands
+        ],
+        "standings": [
+            {
+                "scenario": one.scenario,
+                "metric": one.metric,
+                "title": one.title,
+                "order": [list(tier) for tier in one.tiers],
+                "wins": [{"first": a, "second": b, "probability": p} for (a, b), p in one.wins.items()],
+                "shifts": [
+                    {"condition": s.condition, "same": s.same, "tau": s.tau, "leads": list(s.leads)} for s in one.shifts
+                ],
+            }
+            for one in found.standings
+        ],
+        "remarks": list(found.remarks),
+    }

@@ -173,6 +173,7 @@ def test_what_is_written_is_read_back(task: str, data: st.DataObject) -> None:
         back = load(Path(folder) / "1", task=task)
     assert back.failed == ""
     assert (back.system.tokens, back.user.tokens, back.events) == (tokens, user_tokens, events)
+    assert isinstance(back.verdicts["rating"], Verdict) and isinstance(back.verdicts["behaviour"], Verdict)
     assert (back.verdicts["rating"].value, back.verdicts["rating"].reason) == (rating.value, rating.reason)
     assert back.verdicts["behaviour"].votes == ("C_RESUME",)
     if events and task in ("user_interruption", "background_speech"):
@@ -205,7 +206,9 @@ def test_the_official_examples_are_read(shared: Path) -> None:
     assert (pause.user.duration, pause.system.duration) == (seconds(4.72), seconds(4.70))
     assert turn.events[0].span.start == seconds(2.01)
     assert turn.user.words is not None and " ".join(w.text for w in turn.user.words).startswith("Is this your first")
-    assert interruption.events[0].span.end == seconds(13.144) and interruption.verdicts["rating"].value == 4
+    rating = interruption.verdicts["rating"]
+    assert interruption.events[0].span.end == seconds(13.144)
+    assert isinstance(rating, Verdict) and rating.value == 4
 
 
 def test_only_the_known_bad_case_fails(shared: Path) -> None:

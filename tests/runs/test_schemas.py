@@ -104,7 +104,7 @@ def test_a_field_that_a_later_version_adds_is_accepted() -> None:
 
 
 def test_a_file_without_a_schema_is_refused() -> None:
-    with pytest.raises(InputError, match="run, estimates, item, words, speech, talk"):
+    with pytest.raises(InputError, match="run, estimates, item, words, speech, talk, judge"):
         schema("../run")
 
 

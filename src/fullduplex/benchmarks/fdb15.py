@@ -201,7 +201,7 @@ def _metrics(rules: Rules, calls_for: Behaviour, variant: str) -> tuple[Metric, 
     stop_better: Better = "lower" if calls_for == "respond" else "neither"
     made = [
         Metric(label, rules.behaves(label, calls_for), _better(label, calls_for), "share",
-               "rate" if variant == "anchored" else "mean", "content", label.capitalize(), judged="behaviour")
+               "rate" if variant == "anchored" else "share", "content", label.capitalize(), judged="behaviour")
         for label in rules.labels
     ] + [
         Metric("stop_latency", rules.stop, stop_better, "s", "mean", "voice activity", "Stop latency"),

@@ -67,11 +67,10 @@ def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
 @click.option(
     "--judge",
     "judge_spec",
-    default="embedding",
-    show_default=True,
+    required=True,
     metavar="SPEC",
     shell_complete=_family("judges"),
-    help="Who judges: NAME or NAME:option=value,… ; embedding works offline, and is weak.",
+    help="Who judges: NAME or NAME:option=value,… ; `embedding` works offline, and is weak.",
 )
 @click.option(
     "--rubric",
@@ -275,8 +274,9 @@ def sensitivity(
     changes (Kendall's tau), and how often the order would hold on other items (win probability).
     """
     from fullduplex.data.files import replacing, write_json
-    from fullduplex.reporting.sensitivity import sensitivity_json, sensitivity_markdown
+    from fullduplex.reporting.sensitivity import sensitivity_markdown
     from fullduplex.sensitivity import sensitivity as found_under
+    from fullduplex.sensitivity import to_json
     from fullduplex.stages import runs_at
 
     opened = [run for path in runs for run in runs_at(path)]
@@ -295,7 +295,8 @@ def sensitivity(
     finally:
         bar.close()
     place = out or (opened[0].path if len(opened) == 1 else None)
-    text, told = sensitivity_markdown(found), sensitivity_json(found)
+    told = to_json(found)
+    text = sensitivity_markdown(told)
     if place is not None:
         place.mkdir(parents=True, exist_ok=True)
         write_json(place / "sensitivity.json", told)

@@ -108,7 +108,7 @@ def load_trial(entry: Entry) -> Trial:
 
 
 def twin_of(entry: Entry) -> Entry | None:
-    """Return the clean twin of a v1.5 item as an entry of its own: the same talk without the event; None without one."""
+    """Return a v1.5 item's clean twin as an entry of its own, the same talk without the event; None without one."""
     files = entry.files
     if "clean_input.wav" not in files and not any(name.startswith("clean_output.") for name in files):
         return None

@@ -28,7 +28,7 @@ def estimate(
     values: Values,
     groups: Groups = None,
     absent: Mapping[str, int] | None = None,
-    kind: Literal["rate", "mean", "trimmed"] = "mean",
+    kind: Literal["rate", "share", "mean", "trimmed"] = "mean",
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimate:
@@ -36,8 +36,8 @@ def estimate(
 
     ``values``: shape (n,), what is there; ``groups``: the speaker or conversation of each
     ("" : its own); ``absent``: how many are missing, by reason; ``kind`` ``rate`` demands
-    values of 0 and 1, ``trimmed`` leaves out what lies below the 5th or above the 95th percentile and counts it
-    as ``outside 5-95 %``.
+    values of 0 and 1, ``share`` is one where all values are such and a mean elsewhere, ``trimmed`` leaves out what
+    lies below the 5th or above the 95th percentile and counts it as ``outside 5-95 %``.
 
     Interval: a rate whose every group is one item has Wilson's score interval; anything
     else the percentile interval of a bootstrap that draws groups with replacement
@@ -56,6 +56,8 @@ def estimate(
     n, k = len(found.values), len(found.sums)
     if not n:
         return Estimate(None, None, None, 0, missing, "no values")
+    if kind == "share" and np.all((found.values == 0) | (found.values == 1)):
+        kind = "rate"
     if kind == "rate" and not np.all((found.values == 0) | (found.values == 1)):
         raise ValueError("a rate is made of values that are 0 or 1")
     value = math.fsum(found.values) / n

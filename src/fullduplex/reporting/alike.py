@@ -56,17 +56,21 @@ def from_estimates(
 ) -> RunValues:
     """Return the values of one variant's table, in the shape of ``estimates.json``.
 
-    A metric is a rate when its unit is ``share`` and every value is 0 or 1.
+    A metric is a rate when its unit is ``share`` and every value is 0 or 1. Metrics with a table of their own
+    have tests of their own there, and are left out.
     """
-    items: dict[Key, dict[str, float | Absent]] = {(e["scenario"], e["metric"]): {} for e in table["estimates"]}
+    estimates = [estimate for estimate in table["estimates"] if not estimate.get("family")]
+    items: dict[Key, dict[str, float | Absent]] = {(e["scenario"], e["metric"]): {} for e in estimates}
     groups: dict[str, dict[str, str]] = {}
     for fact in table["items"]:
         scenario, item, value = fact["scenario"], fact["item"], fact["value"]
+        if (scenario, fact["metric"]) not in items:
+            continue
         found = Absent(fact.get("absent", "no reason given")) if value is None else float(value)
-        items.setdefault((scenario, fact["metric"]), {})[item] = found
+        items[scenario, fact["metric"]][item] = found
         groups.setdefault(scenario, {})[item] = fact.get("group", "")
     measured: dict[Key, Measured] = {}
-    for estimate in table["estimates"]:
+    for estimate in estimates:
         key = (estimate["scenario"], estimate["metric"])
         of_share = estimate["unit"] == "share"
         rate = of_share and all(isinstance(v, Absent) or v in (0, 1) for v in items[key].values())

@@ -162,7 +162,7 @@ def _difference(
     found = paired(a, b, base.groups.get(scenario, {}), seed, resamples)
     sound_a, sound_b = base.audio.get(scenario, {}), run.audio.get(scenario, {})
     moved = [Change(i, a[i], b[i], sound_a.get(i, ""), sound_b.get(i, "")) for i in a if a[i] != b[i]]
-    if measured.kind == "mean":
+    if measured.kind in ("mean", "trimmed"):
         moved = sorted(moved, key=lambda change: (-abs(change.b - change.a), change.item))[:LARGEST]
     return Difference(
         scenario,
@@ -281,7 +281,7 @@ def _title(one: Difference) -> str:
 
 
 def _what_moved(one: Difference) -> str:
-    if one.measured.kind == "rate":
+    if one.measured.kind in ("rate", "share"):
         up = sum(change.b > change.a for change in one.changes)
         flips = "flip" if len(one.changes) == 1 else "flips"
         return f"{len(one.changes)} {flips} ({up} from 0 to 1, {len(one.changes) - up} from 1 to 0)"
@@ -289,7 +289,7 @@ def _what_moved(one: Difference) -> str:
 
 
 def _changes(one: Difference) -> str:
-    unit = one.measured.unit if one.measured.kind == "mean" else "count"
+    unit = one.measured.unit if one.measured.kind in ("mean", "trimmed") else "count"
     heads = ["Item", one.a, one.b, "Difference", "Listen"]
     lines = [" | ".join(map(markdown_text, heads)), "--- | ---: | ---: | ---: | ---"]
     for change in one.changes:

@@ -121,7 +121,8 @@ def _note(row: Row) -> str:
     if row.get("departure"):
         return f"{where}: {printable(str(row['departure']), 600)}"
     if row.get("judged_by") and row["value"] is not None:
-        return f"{where}: {printable(str(row['judged_by']), 600)}"
+        # One note for all the numbers of one judge.
+        return f"{system_label(row)}: {printable(str(row['judged_by']), 900)}"
     if row["value"] is None:
         return f"{where}: no value" + (f" ({absences(row)})" if absences(row) else " (no items)")
     return ""

@@ -49,11 +49,9 @@ def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
 
 
 def _judged_by(run: Run, measured: Measured, verdict: str) -> dict[str, str]:
-    return (
-        {"judged_by": judged_by(run, measured.judges, verdict, recorded=verdict in measured.recorded)}
-        if verdict
-        else {}
-    )
+    if not verdict:
+        return {}
+    return judged_by(run, measured.judges, verdict, recorded=verdict in measured.recorded)
 
 
 def write_files(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> None:
@@ -79,7 +77,7 @@ def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[s
         yield json.dumps(head)[1:-1] + ',\n"estimates": [\n'
         kept = [
             {key: row[key] for key in (*JSON_KEYS, "kind", "system", "scenario_title")}
-            | {key: row[key] for key in ("judged_by", "family") if row[key]}
+            | {key: row[key] for key in ("judged_by", "worth", "family") if row[key]}
             for row in estimates
         ]
         yield ",\n".join(json.dumps(row, allow_nan=False) for row in kept)

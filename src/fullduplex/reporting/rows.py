@@ -3,8 +3,8 @@
 A row is a JSON object: ``scenario``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``absent``
 (reason: count), ``unit``, ``better``; and, where they are known, ``method``, ``system``, ``variant``,
 ``title`` (the metric's), ``scenario_title``, ``rests_on``, ``family`` (metrics with a table of their own),
-``judged_by`` (who gave the verdicts that it rests on, and what that is worth), and ``item_set`` (a digest of the items
-that the value rests on).
+``judged_by`` (who gave the verdicts that it rests on, and what that is worth; ``worth`` in a few words), and
+``item_set`` (a digest of the items that the value rests on).
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ def estimate_row(
         "rests_on": metric.rests_on,
         "family": metric.family,
         "judged_by": "",
+        "worth": "",
     }
     return row | ({"item_set": item_set} if item_set else {})
 

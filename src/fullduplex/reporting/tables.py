@@ -68,6 +68,7 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
     rows = [row for row in rows if not row.get("family")]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
         parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
+    parts += [markdown_text(sentence, 900) for sentence in _judges(rows)]
     for grid in published_grids(published):
         parts += [f"## {markdown_text(grid.title)}", _wide(grid), *_notes(grid)]
     return "\n\n".join(parts) + "\n"
@@ -93,14 +94,14 @@ def to_json(
     """Return the one shape of ``estimates.json`` and ``score --json``.
 
     ``{"benchmark", "variant", "version", "estimates": [...], "items": [...]}``; an estimate has
-    the keys of ``JSON_KEYS``, ``system`` where a row names one, and ``judged_by`` where somebody judged.
+    the keys of ``JSON_KEYS``, ``system`` where a row names one, ``judged_by`` and ``worth`` where somebody judged.
     Raises ValueError on NaN.
     """
     estimates = []
     for row in rows:
         one = {key: row.get(key, {} if key == "absent" else "") for key in JSON_KEYS}
         one["absent"] = dict(one["absent"])
-        estimates.append(one | {key: row[key] for key in ("system", "judged_by") if row.get(key)})
+        estimates.append(one | {key: row[key] for key in ("system", "judged_by", "worth") if row.get(key)})
     made = {
         "benchmark": benchmark,
         "variant": variant,
@@ -155,12 +156,13 @@ def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
                 # Text, not markup: a name in brackets would be read as a style.
                 table.add_row(*map(Text, cells))
         made.append(table)
+    made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in _judges(rows)]
     return Group(*made)
 
 
-def markdown_text(text: str) -> str:
+def markdown_text(text: str, limit: int = 600) -> str:
     """Return ``text`` as Markdown that shows it and does nothing else."""
-    safe = printable(text, 600).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    safe = printable(text, limit).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     safe = re.sub(r"([\\`*\[\]|~#!$])", r"\\\1", safe)
     # Inside a word an underscore is itself.
     return re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", safe)
@@ -187,7 +189,7 @@ def _cell(cell: Cell | None) -> str:
 
 
 def _notes(grid: Grid) -> list[str]:
-    return ["\n".join(f"{i}. {markdown_text(note)}" for i, note in enumerate(grid.notes, 1))] if grid.notes else []
+    return ["\n".join(f"{i}. {markdown_text(note, 900)}" for i, note in enumerate(grid.notes, 1))] if grid.notes else []
 
 
 def _long(rows: Sequence[Row]) -> str:
@@ -216,7 +218,13 @@ def _count(row: Row) -> str:
 
 
 def _judged(row: Row) -> str:
-    return str(row.get("judged_by") or "") if row["value"] is not None else ""
+    return f"judged: {row['worth']}" if row.get("worth") and row["value"] is not None else ""
+
+
+def _judges(rows: Iterable[Row]) -> list[str]:
+    """Return a sentence for each judge on whose word some of ``rows`` rest."""
+    told = (f"{system_label(row)}: {row['judged_by']}." for row in rows if _judged(row) and row.get("judged_by"))
+    return list(dict.fromkeys(told))
 
 
 def _rests_on(row: Row) -> str:

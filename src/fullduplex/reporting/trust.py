@@ -14,23 +14,27 @@ FILE = "agreement.json"
 NOT_VALIDATED = "not validated"
 
 
-def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: bool) -> str:
-    """Return who gave the verdicts of ``run`` and what their word is worth, for a table; "" where nobody did.
+def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: bool) -> dict[str, str]:
+    """Return who gave the verdicts of ``run`` and what their word is worth, for a table; empty where nobody did.
 
+    ``judged_by`` is a sentence to stand under a table, ``worth`` a few words to stand beside the number.
     ``recorded``: some came with the recordings. Worth is what ``fullduplex agree`` found, else "not validated".
     """
-    parts = []
+    parts, worth = list[str](), ""
     for judge in judges:
         rubric = judge.rubrics.get(verdict)
         if rubric is None:
             continue
         votes = f", {judge.votes} votes" if judge.votes > 1 else ""
         told = f"judged by {judge.name}{votes}, rubric {rubric.get('name', '')} {rubric.get('version', '')}"
-        parts = [told, *([judge.weakness] if judge.weakness else []), _worth(run, verdict, judge.name)]
+        found, worth = _worth(run, verdict, judge.name)
+        parts = [told, *([judge.weakness] if judge.weakness else []), found]
+        worth = f"weak judge, {worth}" if judge.weakness else worth
         break
     if not parts and recorded:
-        parts = ["as rated when recorded", _worth(run, verdict, "recorded")]
-    return "; ".join(part.rstrip(".") for part in parts)
+        found, worth = _worth(run, verdict, "recorded")
+        parts = ["as judged when recorded", found]
+    return {"judged_by": "; ".join(part.rstrip(".") for part in parts), "worth": worth}
 
 
 def agreement_of(run: Run) -> list[Mapping[str, Any]]:
@@ -43,19 +47,21 @@ def agreement_of(run: Run) -> list[Mapping[str, Any]]:
     return [one for one in verdicts if isinstance(one, dict)] if isinstance(verdicts, list) else []
 
 
-def _worth(run: Run, verdict: str, judge: str) -> str:
+def _worth(run: Run, verdict: str, judge: str) -> tuple[str, str]:
+    """Return what is known of a judge, in full and in a few words."""
     for one in agreement_of(run):
         if one.get("verdict") != verdict:
             continue
         known = next((v for k, v in one.get("judges", {}).items() if k.split(" (")[0] == judge), None)
         if known is None or not known.get("validated"):
-            return NOT_VALIDATED
+            return NOT_VALIDATED, NOT_VALIDATED
         accuracy, kappa = known["accuracy"], known["kappa"]
-        return (
+        full = (
             f"agrees with people on {_share(accuracy)}, kappa {_number(kappa)}, n {known['n']} "
             f"({known['raters'][0]} to {known['raters'][1]} raters)"
         )
-    return NOT_VALIDATED
+        return full, f"kappa {_number(kappa)} with people, n {known['n']}"
+    return NOT_VALIDATED, NOT_VALIDATED
 
 
 def _share(found: Mapping[str, Any]) -> str:

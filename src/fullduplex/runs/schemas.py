@@ -9,7 +9,7 @@ from typing import Any
 from fullduplex.errors import InputError
 
 #: The files that have a schema, by name without ``.json``.
-NAMES = ("run", "estimates", "item", "words", "speech", "talk")
+NAMES = ("run", "estimates", "item", "words", "speech", "talk", "judge")
 
 
 def schema(name: str) -> dict[str, Any]:

@@ -101,7 +101,10 @@ class Recorded:
         with self._lock:
             waiting = self._known.get(_question(request), self._free)
             if not waiting:
-                raise Unreachable(f"{printable(self._name, 120)} holds no further reply to this question")
+                # Waiting brings no more replies into a file.
+                raise Unreachable(
+                    f"{printable(self._name, 120)} holds no further reply to this question", after=float("inf")
+                )
             given = waiting.pop(0)
         if isinstance(given, Refused):
             raise given

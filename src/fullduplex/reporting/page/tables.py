@@ -33,7 +33,21 @@ def count(number: int, noun: str) -> str:
 
 def panels(data: PageData) -> list[dict[str, Any]]:
     """Return the main table of each variant: groups by what a metric rests on, a row a metric, a cell a system."""
-    return [{"variant": variant, "groups": _groups(data, variant)} for variant in data.variants]
+    return [
+        {"variant": variant, "groups": _groups(data, variant), "judges": _judges(data, variant)}
+        for variant in data.variants
+    ]
+
+
+def _judges(data: PageData, variant: str) -> list[str]:
+    """Return a sentence for each judge on whose word a number of ``variant`` rests."""
+    several = len(data.systems) > 1
+    told = (
+        (f"{row.get('system', '')}: " if several else "") + str(row["judged_by"])
+        for row in data.estimates
+        if row.get("variant") == variant and row.get("judged_by") and row["value"] is not None
+    )
+    return list(dict.fromkeys(told))
 
 
 def _groups(data: PageData, variant: str) -> list[dict[str, Any]]:
@@ -72,7 +86,7 @@ def _cell(row: Row | None, best: bool) -> dict[str, Any] | None:
         "absent": absent,
         "missing": sum(number for _, number in absent),
         "method": row.get("method", ""),
-        "judged": str(row.get("judged_by") or "") if row["value"] is not None else "",
+        "judged": str(row.get("worth") or "") if row["value"] is not None else "",
         "unit": row.get("unit", ""),
         "best": best,
     }
