@@ -48,6 +48,9 @@ SETS = {
         "smollm2-135m",
         "smart-turn-v3.2",
         "kokoro",
+        "dnsmos",
+        "aecmos",
+        "wordllama-256",
     ),
 }
 
