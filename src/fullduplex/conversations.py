@@ -23,7 +23,7 @@ from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import InputError, RunError
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
-from fullduplex.reporting.report import rows_of, write_files
+from fullduplex.reporting.report import rows_of, speech_of, write_files
 from fullduplex.runs.drive import DriveTask, Held, changed, driven, hold, hold_together
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
@@ -213,7 +213,7 @@ def write_clock(scored: Scored) -> list[dict[str, list[dict[str, Any]]]]:
     """Write the estimates and facts of a run under another clock into its own folder, and return its tables."""
     variants = [benchmark.variant for benchmark in scored.measured.benchmarks]
     rows = {variant: rows_of(scored.run, scored.measured, variant) for variant in variants}
-    write_files(scored.run, scored.measured, rows)
+    write_files(scored.run, scored.measured, rows, speech_of(scored.run, scored.measured, rows))
     return [rows]
 
 

@@ -6,7 +6,7 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -62,8 +62,9 @@ class Judging:
     """How a run is judged.
 
     ``judge`` is a spec, ``keys`` the keys of providers by name, which are written nowhere. ``rubrics`` are those
-    that stand in for the benchmark's own, by the verdict's name. ``leads``: this judge's word counts from
-    now on. ``variant`` is whose questions are asked, "" for the run's leading variant. The rest is as for
+    that stand in for the benchmark's own, by the verdict's name. ``leads``: this judge's word counts from now on.
+    ``hears``: the recording of what is judged goes along, also where the rubric reads only. ``variant`` is whose
+    questions are asked, "" for the run's leading variant. The rest is as for
     :class:`fullduplex.judging.session.Session`.
     """
 
@@ -78,6 +79,7 @@ class Judging:
     tokens_per_minute: float | None = None
     max_cost: float | None = None
     leads: bool = True
+    hears: bool = False
 
 
 @dataclass(slots=True)
@@ -147,6 +149,8 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     if unknown:
         raise InputError("--rubric", found=f"a rubric for {unknown[0]}", expected=f"one for {' or '.join(needed)}")
     rubrics = {verdict: asked.rubrics.get(verdict) or load(name) for verdict, name in needed.items()}
+    if asked.hears:
+        rubrics = {verdict: replace(rubric, hears=True) for verdict, rubric in rubrics.items()}
     judge = open_judge(asked.judge, asked.keys, cache)
     deaf = [rubric.name for rubric in rubrics.values() if rubric.hears and not judge.hears]
     if deaf:
@@ -236,7 +240,8 @@ def seated(prepared: Ready, asked: Judging) -> Seated:
         verdict: {"name": rubric.name, "version": rubric.version, "digest": rubric.digest, "origin": rubric.origin}
         for verdict, rubric in prepared.rubrics.items()
     }
-    return Seated(prepared.judge.spec, prepared.judge.weakness, asked.votes, rubrics)
+    kin = kinship(prepared.run, asked.judge)
+    return Seated(prepared.judge.spec, prepared.judge.weakness, asked.votes, rubrics, kin)
 
 
 def open_judge(spec: Spec, keys: Mapping[str, str], cache: Path) -> Judge:

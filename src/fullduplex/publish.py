@@ -13,17 +13,10 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
 from fullduplex.reporting import alike, compare
+from fullduplex.reporting.html import write_html
 from fullduplex.reporting.latex import latex
-from fullduplex.reporting.report import (
-    SoundTask,
-    estimates_object,
-    report_markdown,
-    rows_of,
-    sound,
-    sound_path,
-    write_files,
-    write_html,
-)
+from fullduplex.reporting.report import Speech, estimates_object, report_markdown, rows_of, speech_of, write_files
+from fullduplex.reporting.sounds import sound, sound_path, sound_tasks
 from fullduplex.reporting.tables import csv_text, write_parquet
 from fullduplex.reporting.talks import clock_rows
 from fullduplex.runs.items import read_item
@@ -56,16 +49,18 @@ def publish(
     Each run has its own; where there are several, ``out`` has those that show them together, and their comparison.
     """
     tables = estimated(scored)
-    for one, rows in zip(scored, tables, strict=True):
-        write_files(one.run, one.measured, rows)
+    spoken = [speech_of(one.run, one.measured, rows) for one, rows in zip(scored, tables, strict=True)]
+    for one, rows, speech in zip(scored, tables, spoken, strict=True):
+        write_files(one.run, one.measured, rows, speech)
     clocks = [_clock_rows(one.run) for one in scored]
-    for one, rows, own in zip(scored, tables, clocks, strict=True):
-        _write_tables([one], rows, one.run.path, own)
+    for one, rows, own, speech in zip(scored, tables, clocks, spoken, strict=True):
+        _write_tables([one], rows, one.run.path, own, speech)
+    all_speech = {variant: [row for speech in spoken for row in speech[variant]] for variant in tables[0]}
     all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)
     comparison = None
     if len(scored) > 1:
-        _write_tables(scored, all_rows, out, all_clocks)
+        _write_tables(scored, all_rows, out, all_clocks, all_speech)
         comparison = _compared(scored, out)
     if comparison is not None:
         write_comparison(comparison, out)
@@ -74,8 +69,9 @@ def publish(
         pairs = [(one.run, one.measured) for one in scored]
         remarks = [remark for one in scored for remark in one.remarks]
         write_html(
-            pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks, clocks=all_clocks
-        )
+            pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks,
+            clocks=all_clocks, speech=all_speech,
+        )  # fmt: skip
     return Published(tables, comparison)
 
 
@@ -92,7 +88,10 @@ def together(tables: Sequence[Rows]) -> Rows:
 
 def as_json(scored: Sequence[Scored], tables: Sequence[Rows]) -> list[dict[str, Any]]:
     """Return what estimates.json of each run holds."""
-    return [estimates_object(one.run, one.measured, rows) for one, rows in zip(scored, tables, strict=True)]
+    return [
+        estimates_object(one.run, one.measured, rows, speech_of(one.run, one.measured, rows))
+        for one, rows in zip(scored, tables, strict=True)
+    ]
 
 
 def run_values(run: Run, base: Path) -> alike.RunValues:
@@ -137,12 +136,13 @@ def _write_tables(
     rows: Mapping[str, list[dict[str, Any]]],
     out: Path,
     clocks: Sequence[Mapping[str, Any]],
+    speech: Speech,
 ) -> None:
     pairs = [(one.run, one.measured) for one in scored]
     remarks = [remark for one in scored for remark in one.remarks]
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
-    _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks))
+    _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech))
     _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
     write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])
     _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}{_simulated(scored)}"))
@@ -164,7 +164,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _make_sounds(scored: Sequence[Scored], engine: str, progress: Progress | None) -> None:
-    tasks = [SoundTask(str(folder), str(sound_path(one.run, folder))) for one in scored for folder in one.run.items()]
+    tasks = [task for one in scored for task in sound_tasks(one.run)]
     with open_engine(engine or engine_for(len(tasks))) as opened:
         for done, _ in enumerate(each(opened, sound, tasks), 1):
             # An item that cannot be heard has no sound on the page; its failure is counted where it was listened to.

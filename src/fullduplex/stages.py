@@ -200,7 +200,11 @@ def measure_again(path: Path, benchmark: str = "", reference: Path | None = None
 def told(measured: Measured, system: str = "") -> tuple[str, ...]:
     """Return what a reader of the tables has to know of their making, with the number of items."""
     whose = f"{system}: " if system else ""
-    return tuple(f"{whose}{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items()))
+    kin = [sentence for judge in measured.judges[:1] for sentence in judge.kin]
+    return (
+        *(f"{whose}{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items())),
+        *(f"{whose}{sentence}" for sentence in kin),
+    )
 
 
 def _unheard(run: Run) -> dict[str, str]:

@@ -118,7 +118,8 @@ def test_an_interruption_keeps_its_context_and_its_rating(item: MakeItem) -> Non
     told = [{"context": "Books?", "interrupt": "No, films.", "timestamp": [4, 6]}]
     trial = load(item("x_interruption/1", output=chunks(), interrupt=told, rating={"analysis": "Fine.", "rating": 4}))
     assert trial.item.reference["context"] == "Books?"
-    assert trial.verdicts["rating"].value == 4
+    rating = trial.verdicts["rating"]
+    assert isinstance(rating, Verdict) and rating.value == 4
 
 
 def test_without_an_offset_the_files_very_floats_are_kept(item: MakeItem) -> None:

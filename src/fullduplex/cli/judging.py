@@ -103,6 +103,7 @@ def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
 @click.option(
     "--env-file", type=_PATH, metavar="FILE", help="NAME=value lines with keys that are not in the environment."
 )
+@click.option("--hear", "hears", is_flag=True, help="Send the system's recording along, for a judge that hears.")
 @click.option(
     "--batch",
     is_flag=True,

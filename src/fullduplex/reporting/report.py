@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
 
 from fullduplex.benchmarks.published import published
-from fullduplex.data.files import read_json, replacing, write_json
-from fullduplex.errors import InputError
+from fullduplex.data.files import replacing
 from fullduplex.reporting.rows import estimate_row
-from fullduplex.reporting.sound import make_sound
 from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
 from fullduplex.reporting.talks import clocks_markdown, talks_markdown
 from fullduplex.reporting.trust import judged_by
 from fullduplex.runs.amendments import standing
-from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
-from fullduplex.runs.talks import STAGES, Talks, talks
 
 #: One system's run with what was measured in it.
 Pair = tuple[Run, Measured]
@@ -54,21 +48,31 @@ def _judged_by(run: Run, measured: Measured, verdict: str) -> dict[str, str]:
     return judged_by(run, measured.judges, verdict, recorded=verdict in measured.recorded)
 
 
-def write_files(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> None:
-    """Write estimates.json and measures.parquet; ``rows`` are the estimates by variant, the leading one first."""
+Speech = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+def write_files(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]], speech: Speech) -> None:
+    """Write estimates.json and measures.parquet; ``rows`` are the estimates by variant, the leading one first.
+
+    ``speech`` is how speech changes over events, by variant, see :func:`speech_of`.
+    """
     with replacing(run.path / "estimates.json") as part, part.open("w", encoding="utf-8") as file:
-        for piece in _estimates_json(run, measured, rows):
+        for piece in _estimates_json(run, measured, rows, speech):
             file.write(piece)
     _write_facts(run.path / "measures.parquet", measured)
 
 
-def estimates_object(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> dict[str, Any]:
+def estimates_object(
+    run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]], speech: Speech
+) -> dict[str, Any]:
     """Return what estimates.json holds."""
-    made: dict[str, Any] = json.loads("".join(_estimates_json(run, measured, rows)))
+    made: dict[str, Any] = json.loads("".join(_estimates_json(run, measured, rows, speech)))
     return made
 
 
-def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]]) -> Iterator[str]:
+def _estimates_json(
+    run: Run, measured: Measured, rows: Mapping[str, list[dict[str, Any]]], speech: Speech
+) -> Iterator[str]:
     # Written piece by piece, so that memory does not grow with the items.
     about = run.about["benchmark"]
     for number, (variant, estimates) in enumerate(rows.items()):
@@ -87,7 +91,7 @@ def _estimates_json(run: Run, measured: Measured, rows: Mapping[str, list[dict[s
             yield ("" if first else ",\n") + json.dumps(row, allow_nan=False)
             first = False
         yield "\n]"
-        tests = speech_rows(measured, variant, int(run.about.get("seed", 0)))
+        tests = speech.get(variant, ())
         if tests:
             yield ',\n"speech": [\n' + ",\n".join(json.dumps(row, allow_nan=False) for row in tests) + "\n]"
         yield "}" if number else ""
@@ -131,10 +135,12 @@ def report_markdown(
     rows: Mapping[str, list[dict[str, Any]]],
     remarks: Iterable[str] = (),
     clocks: Sequence[Mapping[str, Any]] = (),
+    speech: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
 ) -> str:
     """Return the report as Markdown: a table for each variant, what moved and why, departures, failures, provenance.
 
-    ``clocks`` are the numbers that are not the same under every clock, see :func:`clock_rows`.
+    ``clocks`` are the numbers that are not the same under every clock, see :func:`clock_rows`; ``speech`` is how speech
+    changes over events, see :func:`speech_of`.
     """
     first = pairs[0][0]
     name = first.about["benchmark"]["name"]
@@ -146,7 +152,7 @@ def report_markdown(
         parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
         if summary:
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
-    parts.append(speech_markdown(speech_of(pairs, list(rows))))
+    parts.append(speech_markdown(speech))
     parts.append(clocks_markdown(clocks))
     parts.append(talks_markdown([run for run, _ in pairs]))
     moves = moved(pairs, rows)
@@ -185,15 +191,11 @@ def report_markdown(
     return "\n".join(parts) + "\n"
 
 
-def speech_of(pairs: Sequence[Pair], variants: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return how speech changes over the events of every run, by variant; each row names its system."""
+def speech_of(run: Run, measured: Measured, variants: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
+    """Return how speech changes over the events of a run, by variant; each row names its system."""
+    seed = int(run.about.get("seed", 0))
     return {
-        variant: [
-            {"system": run.system, **row}
-            for run, measured in pairs
-            for row in speech_rows(measured, variant, int(run.about.get("seed", 0)))
-        ]
-        for variant in variants
+        variant: [{"system": run.system, **row} for row in speech_rows(measured, variant, seed)] for variant in variants
     }
 
 
@@ -272,205 +274,3 @@ def _causes(base: Column, other: Column) -> Counter[str]:
             why = other.reasons[j] or other.whys[j].partition(":")[0]
             found[why or "another value"] += 1
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class SoundTask:
-    """One item whose stereo file the page needs."""
-
-    folder: str
-    out: str
-
-
-def sound(task: SoundTask) -> dict[str, Any]:
-    """Make an item's stereo file and its waveform, unless both are there and made of these very files."""
-    folder, out = Path(task.folder), Path(task.out)
-    files = read_item(folder)["files"]
-    sides = [(folder / files[role], None) if role in files else None for role in ("user", "system")]
-    if not any(sides):
-        return {}
-    of = [[side[0].name, side[0].stat().st_size, side[0].stat().st_mtime_ns] if side else None for side in sides]
-    kept = out.with_suffix(".json")
-    if kept.is_file() and out.is_file():
-        found: dict[str, Any] = read_json(kept)
-        if found.get("of") == of:
-            return found
-    out.parent.mkdir(parents=True, exist_ok=True)
-    made = make_sound(sides[0], sides[1], 0, out) | {"of": of}
-    write_json(kept, made)
-    return made
-
-
-def sound_path(run: Run, folder: Path) -> Path:
-    """Return where the stereo file of an item folder lies in its run."""
-    repeat = folder.parent.parent.name.removeprefix("trials")
-    return run.path / f"audio{repeat}" / folder.parent.name / f"{folder.name}.flac"
-
-
-def write_html(
-    pairs: Sequence[Pair],
-    rows: Mapping[str, list[dict[str, Any]]],
-    out: Path,
-    *,
-    title: str = "",
-    comparison: Any = None,
-    embed: Callable[[str, str], bool] | None = None,
-    remarks: Iterable[str] = (),
-    clocks: Sequence[Mapping[str, Any]] = (),
-) -> None:
-    """Write the page one can hear. Each item's stereo file must have been made (see :func:`sound`).
-
-    ``embed`` says of a system and an item whether its sound goes into the page itself.
-    """
-    from fullduplex.reporting.page import PageData, write_page
-
-    first = pairs[0][0]
-    name = first.about["benchmark"]["name"]
-    driven = _talks_of(pairs)
-    data = PageData(
-        title=title or f"{name}: {', '.join(run.system for run, _ in pairs)}",
-        benchmark=name,
-        variants=list(rows),
-        systems=[run.system for run, _ in pairs],
-        estimates=[row for table in rows.values() for row in table],
-        published=[one.to_row() for one in published(name)],
-        departures=departures(pairs),
-        moved=moved(pairs, rows),
-        clocks=clocks,
-        stages=_stages(driven),
-        speech=speech_of(pairs, list(rows)),
-        flips=_flips(comparison),
-        comparisons=_comparisons(comparison),
-        about={
-            "fullduplex": first.about["fullduplex"],
-            "remarks": [
-                *dict.fromkeys(remarks),
-                *_of_talks(driven, len(pairs) > 1),
-                *(f"corrected by hand: {one}" for one in corrections(pairs)),
-            ],
-            "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
-        },
-    )
-    embedded: dict[str, Path] = {}
-    if embed is not None:
-        for run, _ in pairs:
-            for folder in run.items():
-                item = _item(folder)
-                if item is None:
-                    continue
-                path = sound_path(run, folder)
-                if embed(run.system, item["id"]) and path.is_file():
-                    embedded[f"{run.system}/{item['set']}/{item['id']}"] = path
-    write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
-
-
-#: Each driven run's system with the counts over its talks.
-_Talks = list[tuple[str, Talks]]
-
-
-def _talks_of(pairs: Sequence[Pair]) -> _Talks:
-    found = [(run.system, talks(run)) for run, _ in pairs]
-    return [(system, its) for system, its in found if its is not None]
-
-
-def _stages(driven: _Talks) -> list[dict[str, Any]]:
-    return [
-        {
-            "system": system, "stage": stage.name.replace("_", " "), "means": STAGES[stage.name],
-            "n": stage.n, "median": stage.median, "p90": stage.p90,
-        }
-        for system, its in driven
-        for stage in its.stages
-    ]  # fmt: skip
-
-
-def _of_talks(driven: _Talks, several: bool) -> list[str]:
-    return [(f"{system}: " if several else "") + sentence for system, its in driven for sentence in its.sentences()]
-
-
-_SHOWN = ("system", "driven", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
-
-
-def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[Any]:
-    from fullduplex.reporting.page import PageItem
-
-    for run, measured in pairs:
-        facts = _facts_by_item(measured)
-        for folder in run.items():
-            item = _item(folder)
-            if item is None:
-                continue
-            path = sound_path(run, folder)
-            waves = read_json(path.with_suffix(".json")) if path.with_suffix(".json").is_file() else {}
-            trial = trial_or_failure(folder, SEEN)
-            tracks = {}
-            for role, track in (("user", trial.user), ("system", trial.system)):
-                tracks[role] = {
-                    "words": [[w.text, w.span.start / 1e6, w.span.end / 1e6] for w in track.words or ()],
-                    "speech": [[s.start / 1e6, s.end / 1e6] for s in track.speech or ()],
-                    "words_from": track.words_from,
-                    "speech_from": track.speech_from,
-                    "peaks": waves.get("peaks", {}).get(role, ""),
-                }
-            ends = [t.duration or 0 for t in (trial.user, trial.system)]
-            last = [w.span.end for t in (trial.user, trial.system) for w in t.words or ()]
-            yield PageItem(
-                system=run.system,
-                scenario=item["set"],
-                task=item["task"],
-                item=item["id"],
-                audio=quote(os.path.relpath(path, base), safe="/") if path.is_file() else None,
-                duration=waves.get("duration") or max([*ends, *last, 1]) / 1e6,
-                tracks=tracks,
-                events=event_rows(trial.events),
-                facts=facts.get((item["set"], item["id"]), []),
-            )
-
-
-def _item(folder: Path) -> dict[str, Any] | None:
-    """Return an item's names and files; None where they cannot be read, which is a counted failure already."""
-    try:
-        return read_item(folder)
-    except InputError:
-        return None
-
-
-def _facts_by_item(measured: Measured) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
-    for column in measured.columns.values():
-        if column.metric.family:
-            continue  # too many to read beside an item; they are in measures.parquet
-        for i, item in enumerate(column.items):
-            absent = column.reasons[i]
-            found[column.scenario.name, measured.names[item]].append(
-                {
-                    "variant": column.variant,
-                    "metric": column.metric.name,
-                    "value": None if absent else column.numbers[i],
-                    "absent": absent,
-                    "why": column.whys[i],
-                    "at": None if column.at[i] != column.at[i] else column.at[i],
-                    "unit": column.metric.unit,
-                }
-            )
-    return found
-
-
-def _flips(comparison: Any) -> list[dict[str, Any]]:
-    if comparison is None:
-        return []
-    return [
-        {"scenario": d.scenario, "metric": d.metric, "item": c.item, "values": {d.a: c.a, d.b: c.b}}
-        for d in comparison.differences
-        for c in d.changes
-    ]
-
-
-def _comparisons(comparison: Any) -> list[dict[str, Any]]:
-    if comparison is None:
-        return []
-    return [
-        {"scenario": d.scenario, "metric": d.metric, "a": d.a, "b": d.b, "n": d.paired.n, "effect": d.paired.effect,
-         "low": d.paired.low, "high": d.paired.high, "p": d.paired.p, "p_holm": d.adjusted}
-        for d in comparison.differences
-    ]  # fmt: skip

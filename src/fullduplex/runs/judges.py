@@ -22,13 +22,15 @@ SCHEMA = 1
 class Seated:
     """A judge of a run: its spec, what has to be said of its worth, its votes a case, and its rubrics by verdict.
 
-    A rubric is told as ``{"name", "version", "digest", "origin"}``.
+    A rubric is told as ``{"name", "version", "digest", "origin"}``. ``kin``: a sentence for each way in which the judge
+    is of one family with what it judges.
     """
 
     spec: Spec
     weakness: str
     votes: int
     rubrics: Mapping[str, Mapping[str, str]]
+    kin: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -49,7 +51,13 @@ def judges_of(run: Run) -> tuple[Seated, ...]:
         if value["schema"] != SCHEMA:
             raise InputError(path, "schema", found=brief(value["schema"]), expected=str(SCHEMA))
         return tuple(
-            Seated(Spec.from_json(one["judge"]), str(one["weakness"]), int(one["votes"]), dict(one["rubrics"]))
+            Seated(
+                Spec.from_json(one["judge"]),
+                str(one["weakness"]),
+                int(one["votes"]),
+                dict(one["rubrics"]),
+                tuple(map(str, one.get("kin", ()))),
+            )
             for one in value["judges"]
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -96,5 +104,6 @@ def _told(judge: Seated) -> dict[str, Any]:
         "digest": judge.spec.digest,
         "weakness": judge.weakness,
         "votes": judge.votes,
+        "kin": list(judge.kin),
         "rubrics": {name: dict(rubric) for name, rubric in judge.rubrics.items()},
     }

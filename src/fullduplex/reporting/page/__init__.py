@@ -40,7 +40,7 @@ class PageItem:
     time may be None), ``speech`` ([start, end]), ``words_from``, ``speech_from`` and ``peaks``
     (as :func:`fullduplex.reporting.sound.peaks`). ``events``: ``kind``, ``start``, ``end``, ``text``,
     ``source``. ``facts``: ``variant``, ``metric``, ``value`` (or None), ``absent``, ``why``, ``at`` (or
-    None), ``unit``.
+    None), ``unit``. ``twin``: it is another item's clean twin, and not counted.
     """
 
     system: str
@@ -52,6 +52,7 @@ class PageItem:
     tracks: Mapping[str, Mapping[str, Any]]
     events: Sequence[Mapping[str, Any]]
     facts: Sequence[Mapping[str, Any]]
+    twin: bool = False
 
     @property
     def key(self) -> str:
@@ -131,9 +132,11 @@ class _Index:
         self.columns: dict[tuple[str, str], int] = {}
         self.units: dict[str, str] = {}
         self.rows: list[list[Any]] = []
+        self.items = 0
 
     def add(self, item: PageItem, *, embedded: bool) -> None:
         facts: list[Any] = []
+        self.items += not item.twin
         for fact in item.facts:
             column = self.columns.setdefault((fact["variant"], fact["metric"]), len(self.columns))
             self.units.setdefault(fact["metric"], fact.get("unit") or "")
@@ -170,7 +173,7 @@ def _rendered(data: PageData, index: _Index) -> str:
         data=data,
         about={key: value for key, value in about.items() if key != "remarks"},
         remarks=list(about.get("remarks") or ()),
-        items=len(index.rows),
+        items=index.items,
         panels=tables.panels(data),
         beside=tables.beside(data),
         clocks=tables.clocks(data),

@@ -124,7 +124,8 @@ def beside(data: PageData) -> list[dict[str, Any]]:
         key = (str(row.get("system", "")), row["scenario"], row["metric"])
         lines.setdefault(key, {})[str(row.get("variant", ""))] = row
     made = []
-    for key, cells in lines.items():
+    places = {scenario: n for n, scenario in enumerate(dict.fromkeys(key[1] for key in lines))}
+    for key, cells in sorted(lines.items(), key=lambda pair: places[pair[0][1]]):
         row = next(iter(cells.values()))
         first = _shown(cells.get(data.variants[0]))
         made.append(

@@ -241,7 +241,7 @@ class Desk:
         return {**made, "duration": wave["duration"]}
 
     def _made(self, clip: Clip) -> tuple[Path, Mapping[str, Any]]:
-        from fullduplex.reporting.report import SoundTask, sound, sound_path
+        from fullduplex.reporting.sounds import SoundTask, sound, sound_path
 
         path = sound_path(clip.run, clip.folder)
         with self._sounding:

@@ -1,0 +1,73 @@
+"""The stereo files of a run that the page plays: each item's, and its clean twin's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullduplex.data.files import read_json, write_json
+from fullduplex.errors import InputError
+from fullduplex.reporting.sound import make_sound
+from fullduplex.runs.items import TRACKS, TWIN_TRACKS, read_item
+from fullduplex.runs.run import Run
+
+#: What stands after the name of an item's clean twin.
+TWIN = " (clean twin)"
+
+
+@dataclass(frozen=True, slots=True)
+class SoundTask:
+    """One stereo file that the page needs: of an item's folder, or with ``twin`` of its clean twin."""
+
+    folder: str
+    out: str
+    twin: bool = False
+
+
+def sound_tasks(run: Run) -> Iterator[SoundTask]:
+    """Yield every stereo file that the page of ``run`` needs; one of an item that cannot be read is not among them."""
+    for folder in run.items():
+        yield SoundTask(str(folder), str(sound_path(run, folder)))
+        if has_twin(folder):
+            yield SoundTask(str(folder), str(sound_path(run, folder, twin=True)), twin=True)
+
+
+def has_twin(folder: Path) -> bool:
+    """Return whether the item in ``folder`` has a recording of the system in its clean twin."""
+    try:
+        return "clean_system" in read_item(folder)["files"]
+    except InputError:
+        return False
+
+
+def sides_of(twin: bool) -> Mapping[str, str]:
+    """Return the stem of each side's file, user and system, of an item or of its clean twin."""
+    return TWIN_TRACKS if twin else TRACKS
+
+
+def sound(task: SoundTask) -> dict[str, Any]:
+    """Make a stereo file and its waveform, unless both are there and made of these very files."""
+    folder, out = Path(task.folder), Path(task.out)
+    files = read_item(folder)["files"]
+    sides = [(folder / files[role], None) if role in files else None for role in sides_of(task.twin)]
+    if not any(sides):
+        return {}
+    of = [[side[0].name, side[0].stat().st_size, side[0].stat().st_mtime_ns] if side else None for side in sides]
+    kept = out.with_suffix(".json")
+    if kept.is_file() and out.is_file():
+        found: dict[str, Any] = read_json(kept)
+        if found.get("of") == of:
+            return found
+    out.parent.mkdir(parents=True, exist_ok=True)
+    made = make_sound(sides[0], sides[1], 0, out) | {"of": of}
+    write_json(kept, made)
+    return made
+
+
+def sound_path(run: Run, folder: Path, *, twin: bool = False) -> Path:
+    """Return where the stereo file of an item folder, or of its clean twin, lies in its run."""
+    repeat = folder.parent.parent.name.removeprefix("trials")
+    name = f"{folder.name}.clean.flac" if twin else f"{folder.name}.flac"
+    return run.path / f"audio{repeat}" / folder.parent.name / name
