@@ -196,12 +196,13 @@ def test_agreement_with_people_stands_beside_the_number(folder: Path, tmp_path: 
         {key.partition("/")[2]: {"Ann": int(float(v or 0)), "Ben": int(float(v or 0))} for key, v in values.items()},
     )
     people(run, {"0": {"Ann": 1, "Ben": 1}})
-    (found,), remarks = agree(run)
+    told, remarks = agree(run)
     assert remarks == ()
-    (known,) = found.judges.values()
-    assert known.n == ITEMS
-    assert known.accuracy.value == pytest.approx((ITEMS - 1) / ITEMS)
-    assert found.among_people["percent"].value == 1.0
+    (found,) = told["verdicts"]
+    (known,) = found["judges"].values()
+    assert known["n"] == ITEMS
+    assert known["accuracy"]["value"] == pytest.approx((ITEMS - 1) / ITEMS)
+    assert found["among_people"]["percent"]["value"] == 1.0
     again(run)
     assert "kappa" in row(run.path)["worth"] and f"n {ITEMS}" in row(run.path)["worth"]
     assert "agrees with people on 83 %" in row(run.path)["judged_by"]
@@ -211,11 +212,11 @@ def test_two_judges_are_held_against_each_other(folder: Path, tmp_path: Path) ->
     run = scored(folder, tmp_path / "run").run
     for name, value in (("a", 4), ("b", 4)):
         judge(run, replies(tmp_path / f"{name}.json", [rated(value)]), tmp_path / "cache")
-    (found,), _ = agree(run)
-    ((_, both),) = found.between.items()
-    assert both["percent"].value == 1.0
-    assert both["kappa"].value is None  # nothing to disagree on: no value, not 1
-    assert not any(known.validated for known in found.judges.values())
+    (found,) = agree(run)[0]["verdicts"]
+    (both,) = found["between"]
+    assert both["percent"]["value"] == 1.0
+    assert both["kappa"]["value"] is None  # nothing to disagree on: no value, not 1
+    assert not any(known["validated"] for known in found["judges"].values())
 
 
 def test_a_ratings_file_that_came_with_the_recordings_is_validated_too(folder: Path, tmp_path: Path) -> None:
@@ -224,8 +225,42 @@ def test_a_ratings_file_that_came_with_the_recordings_is_validated_too(folder: P
     run = scored(folder, tmp_path / "run").run
     assert row(run.path)["worth"] == "not validated"
     people(run, {str(n): {"Ann": 3} for n in range(ITEMS)})
-    (found,), _ = agree(run)
-    assert found.judges["recorded"].accuracy.value == 1.0
+    (found,) = agree(run)[0]["verdicts"]
+    assert found["judges"]["recorded"]["accuracy"]["value"] == 1.0
+
+
+def liked(run: Run, item: str, form: str, answers: dict[str, int | str], sides: dict[str, str] | None = None) -> None:
+    append(run.path, Review("Ann", form, "1", "d", "user_interruption", item, answers, sides=sides or {}))
+
+
+def test_what_people_rate_is_ranked_against_every_metric(tmp_path: Path) -> None:
+    for n in range(8):
+        interruption(tmp_path / "user_interruption" / str(n), "a good answer in words", 7.2 + 0.2 * n)
+    run = scored(tmp_path / "user_interruption", tmp_path / "run").run
+    for n in range(8):
+        liked(run, str(n), "satisfaction", {"satisfaction": 5 if n < 4 else 1})
+    found = {one["metric"]: one for one in agree(run)[0]["goes_with"]}
+    # Later answers are liked less: a ranking with ties of four and four.
+    assert found["latency"]["rated"] == "satisfaction"
+    assert found["latency"]["rho"]["value"] == pytest.approx(-0.8728715609)
+    assert "tor" not in found  # the same for all: nothing to rank
+    again(run)
+    assert "satisfaction: user_interruption, Latency: -0.87" in (run.path / "report.md").read_text()
+
+
+def test_a_preference_is_ranked_against_the_difference_of_both_runs(tmp_path: Path) -> None:
+    runs = []
+    for system, step in (("quick", 0.0), ("slow", 0.2)):
+        for n in range(8):
+            interruption(tmp_path / system / "user_interruption" / str(n), "a good answer in words", 7.2 + step * n)
+        runs.append(scored(tmp_path / system / "user_interruption", tmp_path / f"{system}.run", system=system).run)
+    for n in range(8):
+        side = {"A": "slow", "B": "quick"}
+        liked(runs[0], str(n), "preference", {"preferred": "none" if n == 0 else "B" if n > 2 else "A"}, side)
+    told, _ = agree(runs[0], others=runs[1:])
+    found = {one["metric"]: one for one in told["goes_with"]}
+    assert found["latency"]["rated"] == "preference for quick over slow"
+    assert found["latency"]["rho"]["value"] < -0.5
 
 
 def test_sensitivity_moves_one_choice_at_a_time_and_names_what_moves_a_number(tmp_path: Path) -> None:

@@ -7,13 +7,15 @@ Kept in ``RUN/agreement.json``, which the report prints beside every judged numb
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from fullduplex import benchmarks
+from fullduplex.correlations import goes_with
+from fullduplex.correlations import to_json as ratings_json
 from fullduplex.data.files import write_json
 from fullduplex.errors import InputError
 from fullduplex.judging.keeping import read_verdicts
@@ -70,8 +72,10 @@ class Agreed:
     tables: Mapping[str, Mapping[str, Any]]
 
 
-def agree(run: Run, *, seed: int = 0) -> tuple[list[Agreed], tuple[str, ...]]:
-    """Return the agreement on every verdict of ``run``, and what could not be read, and keep both.
+def agree(run: Run, *, others: Sequence[Run] = (), seed: int = 0) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return the agreement on every verdict of ``run`` as agreement.json keeps it, and what could not be read.
+
+    ``others`` are the further runs of pairs that people compared.
 
     People's labels are those of the reviews whose question has the verdict's name; released labels count as ours
     (``C_RESUME`` is ``resume``). Intervals draw items, or groups of items where they have any.
@@ -86,8 +90,10 @@ def agree(run: Run, *, seed: int = 0) -> tuple[list[Agreed], tuple[str, ...]]:
         level: Level = "ordinal" if isinstance(answer, Scale) else "nominal"
         labels = tuple(range(answer.low, answer.high + 1)) if isinstance(answer, Scale) else answer.names
         made.append(_agreed(verdict, level, tuple(map(_value, labels)), said[verdict], groups, seed))
-    write_json(run.path / FILE, {"schema": SCHEMA, "verdicts": [to_json(one) for one in made]})
-    return made, remarks
+    ratings = goes_with(run, rubrics, others=others, seed=seed)
+    told = {"schema": SCHEMA, "verdicts": [to_json(one) for one in made], "goes_with": ratings_json(ratings)}
+    write_json(run.path / FILE, told)
+    return told, remarks
 
 
 def _said(run: Run, rubrics: Mapping[str, str]) -> tuple[dict[str, Said], dict[str, str], tuple[str, ...]]:

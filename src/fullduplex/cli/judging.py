@@ -207,30 +207,30 @@ def _planned(prepared: Sequence[Any], as_json: bool) -> int:
 
 
 @main.command()
-@click.argument("run", type=_PATH)
+@click.argument("runs", type=_PATH, nargs=-1, required=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
 @_json
-def agree(run: Path, seed: int, as_json: bool) -> int:
+def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
     """How far people agree among themselves, and judges with people and with each other.
 
-    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, accuracy and macro-F1 with intervals, and
-    how stable a judge's votes are. Every report of the run prints it beside the judged numbers from then on.
+    Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, accuracy and macro-F1 with intervals, how
+    stable a judge's votes are, and which metrics go with what people rated. Every report of the run prints what
+    a judge is worth beside the judged numbers from then on. Give both runs of a pair that people compared.
     """
     from fullduplex.agreeing import agree as agreed
-    from fullduplex.agreeing import to_json
     from fullduplex.reporting.agreement import agreement_text
     from fullduplex.stages import runs_at
 
+    opened = [run for path in runs for run in runs_at(path)]
     told = []
-    for one in runs_at(run):
+    for one in opened:
         with one.alone():
-            found, remarks = agreed(one, seed=seed)
+            found, remarks = agreed(one, others=[run for run in opened if run is not one], seed=seed)
         for remark in remarks:
             _say(remark)
-        verdicts = [to_json(each) for each in found]
-        told.append({"system": one.system, "verdicts": verdicts})
+        told.append({"system": one.system, **found})
         if not as_json:
-            click.echo(agreement_text(one.system, verdicts))
+            click.echo(agreement_text(one.system, found))
     if as_json:
         _shown_json(told[0] if len(told) == 1 else told)
     return 0

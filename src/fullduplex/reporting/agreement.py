@@ -11,10 +11,10 @@ from fullduplex.reporting.trust import NOT_VALIDATED
 _NAMES = {"percent": "percent agreement", "fleiss_kappa": "Fleiss' kappa", "alpha": "Krippendorff's alpha"}
 
 
-def agreement_text(system: str, verdicts: Sequence[Mapping[str, Any]]) -> str:
-    """Return what ``fullduplex agree`` found of one run, as lines of text."""
+def agreement_text(system: str, told: Mapping[str, Any]) -> str:
+    """Return what ``fullduplex agree`` found of one run, as lines of text; ``told`` is what agreement.json holds."""
     lines = []
-    for one in verdicts:
+    for one in told["verdicts"]:
         lines.append(f"{printable(system)}, {one['verdict']} ({one['level']} scale)")
         lines.append(f"  people: {one['items_rated']} items rated by {one['raters']} raters")
         for name, found in one["among_people"].items():
@@ -27,7 +27,19 @@ def agreement_text(system: str, verdicts: Sequence[Mapping[str, Any]]) -> str:
         for pair in one["between"]:
             names = " and ".join(map(printable, pair["judges"]))
             lines.append(f"  {names}: {number(pair['percent'])} alike, Cohen's kappa {number(pair['kappa'])}")
+    lines += goes_with_lines(told.get("goes_with", ()))
     return "\n".join(lines)
+
+
+def goes_with_lines(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each metric that was held against what people rated, the strongest first."""
+    if not found:
+        return []
+    lines = ["What people's ratings go with (Spearman's rho over items):"]
+    for one in sorted(found, key=lambda each: -abs(each["rho"]["value"])):
+        name = f"{one['rated']}: {one['scenario']}, {one['title']}"
+        lines.append(f"  {printable(name)}: {number(one['rho'])}")
+    return lines
 
 
 def number(found: Mapping[str, Any]) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 
 from fullduplex.benchmarks.published import published
 from fullduplex.data.files import replacing
+from fullduplex.reporting.agreement import goes_with_lines
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
 from fullduplex.reporting.talks import clocks_markdown, talks_markdown
-from fullduplex.reporting.trust import judged_by
+from fullduplex.reporting.trust import agreement_of, judged_by
 from fullduplex.runs.amendments import standing
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
@@ -153,6 +154,7 @@ def report_markdown(
         if summary:
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
     parts.append(speech_markdown(speech))
+    parts.append(_people_markdown(pairs))
     parts.append(clocks_markdown(clocks))
     parts.append(talks_markdown([run for run, _ in pairs]))
     moves = moved(pairs, rows)
@@ -208,6 +210,18 @@ def corrections(pairs: Sequence[Pair]) -> list[str]:
             idle = " (met nothing that it could correct)" if one in unused else ""
             told.append((f"{run.system}: " if len(pairs) > 1 else "") + one.told() + idle)
     return told
+
+
+def _people_markdown(pairs: Sequence[Pair]) -> str:
+    """Return how metrics go with what people rated, "" where nobody did."""
+    parts = []
+    for run, _ in pairs:
+        head, *lines = goes_with_lines(agreement_of(run, "goes_with")) or [""]
+        if head:
+            parts.append(f"## {markdown_text(run.system)}: {head[0].lower()}{head[1:]}\n")
+            parts += [f"- {markdown_text(line.strip())}" for line in lines]
+            parts.append("")
+    return "\n".join(parts)
 
 
 def _spec(value: Any) -> str:

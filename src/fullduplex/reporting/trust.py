@@ -37,14 +37,17 @@ def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: b
     return {"judged_by": "; ".join(part.rstrip(".") for part in parts), "worth": worth}
 
 
-def agreement_of(run: Run) -> list[Mapping[str, Any]]:
-    """Return what ``fullduplex agree`` kept of ``run``, by verdict; nothing where there is nothing to read."""
+def agreement_of(run: Run, part: str = "verdicts") -> list[Mapping[str, Any]]:
+    """Return what ``fullduplex agree`` kept of ``run``: by verdict, or what people's ratings go with (``goes_with``).
+
+    Nothing where there is nothing to read.
+    """
     try:
         value = read_json(run.path / FILE) if (run.path / FILE).is_file() else {}
     except InputError:
         return []
-    verdicts = value.get("verdicts") if isinstance(value, dict) else None
-    return [one for one in verdicts if isinstance(one, dict)] if isinstance(verdicts, list) else []
+    found = value.get(part) if isinstance(value, dict) else None
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _worth(run: Run, verdict: str, judge: str) -> tuple[str, str]:
