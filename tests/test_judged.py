@@ -331,6 +331,19 @@ def test_a_judge_that_cannot_be_is_refused_in_a_sentence(spec: Spec, match: str,
     assert judges_of(run) == ()
 
 
+def test_the_python_door_judges_too(folder: Path, tmp_path: Path) -> None:
+    import fullduplex
+
+    made = fullduplex.score(folder, out=tmp_path / "run", cache=tmp_path / "cache", recogniser="none")
+    spec = replies(tmp_path / "r.json", [rated(5)])
+    assert spec.name == "recorded"
+    judged = made.judge(f"recorded:path={json.dumps(str(tmp_path / 'r.json'))}", cache=tmp_path / "cache")
+    table = judged.to_json()
+    assert isinstance(table, dict)
+    (found,) = [r for r in table["estimates"] if r["metric"] == "rating"]
+    assert (found["value"], found["n"]) == (5.0, ITEMS)
+
+
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Any]:
     monkeypatch.setenv("FULLDUPLEX_CACHE", str(tmp_path / "cache"))

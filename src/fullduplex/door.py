@@ -9,9 +9,11 @@ from typing import Any
 
 from fullduplex.conversations import Driving, converse
 from fullduplex.errors import PluginError
+from fullduplex.judged import Judging, judge_run
+from fullduplex.model.spec import Spec
 from fullduplex.providers.weights import default_cache
 from fullduplex.publish import Rows, as_json, publish
-from fullduplex.stages import Asked, Scored, failures
+from fullduplex.stages import Asked, Scored, failures, measure_again
 from fullduplex.stages import score as _score
 from fullduplex.systems.build import named
 
@@ -48,6 +50,21 @@ class Scores:
             rows += [lead | row for row in table["estimates"]]
         frame = pd.DataFrame(rows)
         return frame.astype({name: "float64" for name in ("value", "low", "high") if name in frame})
+
+    def judge(
+        self, judge: str, *, cache: str | os.PathLike[str] | None = None, page: bool = False, **how: Any
+    ) -> Scores:
+        """Have ``judge`` (a spec) say what the benchmark has judged, and return the runs measured again.
+
+        ``how``: see :class:`fullduplex.judged.Judging`; a hosted judge takes its key as ``keys={"openai": key}``, or
+        from the option ``key_file`` of its spec. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
+        """
+        where = Path(cache) if cache is not None else default_cache({"HOME": str(Path.home())})
+        for one in self.scored:
+            with one.run.alone():
+                judge_run(one.run, Judging(Spec.parse(judge), **how), cache=where)
+        scored = measure_again(self.out)
+        return Scores(self.out, tuple(scored), tuple(publish(scored, self.out, page=page).tables))
 
     @property
     def failed(self) -> dict[str, str]:
