@@ -176,7 +176,7 @@ def _usage(told: Any) -> Mapping[str, int]:
 
     def count(name: str) -> int | None:
         value = told.get(name)
-        return value if isinstance(value, int) and value >= 0 else None
+        return value if type(value) is int and value >= 0 else None
 
     plain, out = count("input_tokens"), count("output_tokens")
     cached, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")

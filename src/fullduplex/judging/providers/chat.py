@@ -105,4 +105,4 @@ def _usage(told: Any) -> Mapping[str, int]:
         "output": told.get("completion_tokens"),
         "cached": details.get("cached_tokens") if isinstance(details, dict) else None,
     }
-    return {name: value for name, value in found.items() if isinstance(value, int) and value >= 0}
+    return {name: value for name, value in found.items() if type(value) is int and value >= 0}

@@ -204,7 +204,7 @@ def _usage(told: Any) -> Mapping[str, int]:
 
     def count(name: str) -> int | None:
         value = told.get(name)
-        return value if isinstance(value, int) and value >= 0 else None
+        return value if type(value) is int and value >= 0 else None
 
     prompt, said, thought = count("promptTokenCount"), count("candidatesTokenCount"), count("thoughtsTokenCount")
     out = None if said is None and thought is None else (said or 0) + (thought or 0)
