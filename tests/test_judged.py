@@ -375,3 +375,23 @@ def test_the_commands_do_it_all(folder: Path, tmp_path: Path, command: Callable[
     assert tried.exit_code == 0, tried.output
     assert json.loads(tried.stdout)["schema"] == 1
     assert (run.path / "sensitivity.md").is_file()
+
+
+def test_a_judged_run_scores_alike_as_a_plain_folder(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
+    again(run)
+    first = row(run.path)
+    second = scored(run.path, tmp_path / "second").run
+    assert {key: first[key] for key in ("value", "low", "high", "n")} == {
+        key: row(second.path)[key] for key in ("value", "low", "high", "n")
+    }
+    assert row(second.path)["worth"] == "not validated"
+    told = json.loads((run.folder("user_interruption", "0") / "rating.json").read_text())
+    assert told == {"analysis": "because", "rating": 4.0}
+
+
+def test_a_judge_beside_writes_nothing_that_scripts_would_read(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache", leads=False)
+    assert not list(run.path.rglob("rating.json"))

@@ -12,6 +12,8 @@ from typing import Any, cast
 
 from fullduplex import benchmarks, plugins
 from fullduplex.benchmarks.declare import Asks, Benchmark
+from fullduplex.benchmarks.fdb15_released import LABELS as OFFICIAL_LABELS
+from fullduplex.data.files import write_json
 from fullduplex.errors import InputError
 from fullduplex.judging.batch import collect_batch, submit_batch
 from fullduplex.judging.cases import Case
@@ -185,7 +187,7 @@ def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | Non
             keep_rubric(run.path, rubric)
         seat(run, seated(prepared, asked), leads=asked.leads)
         for judged in prepared.session.run(prepared.cases()):
-            _keep(judged, outcome)
+            _keep(judged, outcome, leads=asked.leads)
     finally:
         outcome.bill, outcome.given_up = prepared.session.bill, prepared.session.given_up
         prepared.judge.close()
@@ -221,17 +223,41 @@ def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:
     if found is None:
         return None
     for judged in found:
-        _keep(judged, outcome)
+        _keep(judged, outcome, leads=asked.leads)
     outcome.bill = bill_of(found)
     return outcome
 
 
-def _keep(judged: Judged, outcome: Outcome) -> None:
+def _keep(judged: Judged, outcome: Outcome, *, leads: bool) -> None:
+    folder = Path(judged.key)
     try:
-        write_verdict(Path(judged.key), judged)
+        write_verdict(folder, judged)
+        if leads:
+            _write_official(folder, judged)
     except InputError as error:
         # One item's file that was damaged keeps no other's verdict from being kept.
         outcome.remarks = (*outcome.remarks, str(error))
+
+
+def _write_official(folder: Path, judged: Judged) -> None:
+    """Write the verdict also as the released scripts have it, unless such a file came with the recordings.
+
+    So ``RUN/trials`` scores alike as a plain folder, and their own tests can read it.
+    """
+    name, told = {
+        "rating": ("rating.json", {"analysis": judged.why, "rating": judged.value}),
+        "behaviour": ("content_tag.json", {"behaviour": [_official(each) for each in str(judged.value).split(",")]}),
+    }.get(judged.rubric.verdict, ("", {}))
+    if not name or name in read_item(folder)["files"]:
+        return
+    if judged.value is None:
+        (folder / name).unlink(missing_ok=True)
+    else:
+        write_json(folder / name, told)
+
+
+def _official(label: str) -> str:
+    return OFFICIAL_LABELS.get(label, label)
 
 
 def seated(prepared: Ready, asked: Judging) -> Seated:

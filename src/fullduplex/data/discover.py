@@ -85,6 +85,9 @@ def open_dataset(
         re.fullmatch(r"trials(-\d+)?", root.name) is not None and (root.parent / "run.json").is_file()
     )
     folders = list(walk(root, remarks))
+    if of_a_run:
+        # An item of a run lies at trials/SET/ITEM; what is deeper is a talk's attempts, or its clean twin's talk.
+        folders = [folder for folder in folders if len(folder.parts) <= 2]
     if (
         folders and not of_a_run and _MARKERS & set(official_files(folders[0].files))
     ):  # an item itself: its set is the folder above
