@@ -6,9 +6,12 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from fullduplex.data import audio
 from fullduplex.reporting.page import write_page
+from fullduplex.reporting.sound import make_sound
 
 pytestmark = pytest.mark.browser
 
@@ -107,6 +110,43 @@ def test_a_click_on_the_timeline_goes_there(opened: Any, sounding: Path) -> None
     assert found["cursor"] == pytest.approx(3.0, abs=0.03)
 
 
+GO_TO = """async (times) => {
+  const audio = document.querySelector('#item audio');
+  for (const time of times) {
+    const gone = new Promise((done) => {
+      audio.addEventListener('seeked', () => done(true), {once: true});
+      audio.addEventListener('error', () => done(false), {once: true});
+    });
+    audio.currentTime = time;
+    if (!await gone) return [time, audio.error.message];
+  }
+  return [];
+}"""
+
+
+@pytest.mark.parametrize("rate", [8_000, 16_000, 24_000])
+@pytest.mark.parametrize("kind", ["silence", "tone", "talk"])
+def test_the_sound_can_be_heard_from_any_moment_to_its_end(
+    kind: str, rate: int, opened: Any, draw: Any, tmp_path: Path
+) -> None:
+    # Without seek points Chromium finds no way to the last frames of a FLAC file, and the sound stays dead.
+    length = 6 * rate
+    user = np.zeros(length, np.float32)
+    if kind == "tone":
+        user[:] = 0.4 * np.sin(np.arange(length) / 17)
+    if kind == "talk":
+        user[rate : 2 * rate] = np.random.default_rng(0).normal(0, 0.1, rate)
+    for side, samples in (("user", user), ("system", np.zeros(length, np.float32))):
+        audio.write(tmp_path / f"{side}.wav", samples, rate)
+    sides = (tmp_path / "user.wav", None), (tmp_path / "system.wav", None)
+    make_sound(*sides, 0, tmp_path / "audio" / "0.flac")
+    write_page(tmp_path / "page.html", draw.data(), [draw.item(audio="audio/0.flac")])
+    page = opened(tmp_path / "page.html").page
+    page.wait_for_function("() => document.querySelector('#item audio').readyState >= 1")
+    times = [5.0, 1.0, 6.0, 0.0, *np.linspace(0.2, 6.0, 59).tolist(), 5.99]
+    assert page.evaluate(GO_TO, times) == []
+
+
 def test_arrows_move_a_second_and_stop_at_the_ends(opened: Any, sounding: Path) -> None:
     page = opened(sounding).page
     page.wait_for_function("() => document.querySelector('#item audio').readyState >= 1")
@@ -162,7 +202,7 @@ def test_an_embedded_sound_plays_without_its_file_and_by_side(
     seen.page.keyboard.press("Escape")
     seen.page.get_by_role("button", name="Play").click()
     seen.page.wait_for_function("() => document.querySelector('#item audio').currentTime > 0.2")
-    assert seen.page.evaluate("document.querySelector('#item audio').duration") == pytest.approx(6.0, abs=0.1)
+    assert 6.0 <= seen.page.evaluate("document.querySelector('#item audio').duration") < 6.4
     assert seen.said == []
 
 

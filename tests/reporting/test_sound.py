@@ -75,7 +75,8 @@ def test_the_longer_side_decides_the_length(tmp_path: Path) -> None:
         tmp_path / "o.flac",
     )
     assert made["duration"] == pytest.approx(2.5)
-    assert soundfile.info(tmp_path / "o.flac").duration == pytest.approx(2.5)
+    # The silence at its end, for which a browser asks, is under half a second.
+    assert 2.5 < soundfile.info(tmp_path / "o.flac").duration < 2.8
 
 
 def test_a_missing_side_is_silence_with_no_peaks(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from fullduplex.data import audio
 from fullduplex.errors import InputError
+from fullduplex.reporting.seek_points import add_seek_points, padded_length
 
 #: A recording and its channel (None: the file's only one, or the mean of all).
 Side = tuple[Path, int | None]
@@ -31,7 +32,8 @@ def make_sound(user: Side | None, system: Side | None, offset_us: int, out: Path
     0 is the first sample of the user's recording, and the system's recording begins
     ``offset_us`` microseconds after it (before it when negative: what lies before 0
     is cut). The longer side decides the length; the rate is the larger of the two,
-    at most 24 kHz; samples are 16 bit. The file appears whole or not at all.
+    at most 24 kHz; samples are 16 bit. The file has seek points and some silence at its end, or Chromium could not
+    go to every moment of it (:mod:`fullduplex.reporting.seek_points`). It appears whole or not at all.
 
     Returns ``{"duration": seconds, "peaks": {"user": text, "system": text}}``, with
     peaks as :func:`peaks` gives them, or an empty text for a side that is None.
@@ -44,17 +46,18 @@ def make_sound(user: Side | None, system: Side | None, offset_us: int, out: Path
     left, right = (audio.resample(side[0], side[1], rate) if side else np.zeros(0, np.float32) for side in heard)
     right = _moved(right, round(offset_us * rate / 1_000_000))
     length = max(len(left), len(right), 1)
-    both = np.zeros((length, 2), np.float32)
+    both = np.zeros((padded_length(length), 2), np.float32)
     both[: len(left), 0] = left
     both[: len(right), 1] = right
     np.clip(both, -1.0, 1.0, out=both)
     out.parent.mkdir(parents=True, exist_ok=True)
     audio.write(out, both, rate, "PCM_16")
+    add_seek_points(out)
     return {
         "duration": length / rate,
         "peaks": {
-            "user": peaks(both[:, 0]) if user else "",
-            "system": peaks(both[:, 1]) if system else "",
+            "user": peaks(both[:length, 0]) if user else "",
+            "system": peaks(both[:length, 1]) if system else "",
         },
     }
 

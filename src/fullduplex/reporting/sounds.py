@@ -15,6 +15,8 @@ from fullduplex.runs.run import Run
 
 #: What stands after the name of an item's clean twin.
 TWIN = " (clean twin)"
+#: Raised when the same recordings would give another file.
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,10 @@ def sound(task: SoundTask) -> dict[str, Any]:
     kept = out.with_suffix(".json")
     if kept.is_file() and out.is_file():
         found: dict[str, Any] = read_json(kept)
-        if found.get("of") == of:
+        if found.get("of") == of and found.get("version") == VERSION:
             return found
     out.parent.mkdir(parents=True, exist_ok=True)
-    made = make_sound(sides[0], sides[1], 0, out) | {"of": of}
+    made = make_sound(sides[0], sides[1], 0, out) | {"of": of, "version": VERSION}
     write_json(kept, made)
     return made
 

@@ -1,7 +1,7 @@
 """A stereo file as the WAV file of the same samples, any stretch of it, without writing one.
 
-A browser cannot be trusted to seek in FLAC: in files with much digital silence, whose frames are a few bytes long,
-Chromium loses its way and the sound is gone until the page is loaded anew. In a WAV file every sample has its place.
+A browser cannot be trusted to seek in FLAC: Chromium does not find the last frames of a file without seek points, and
+the sound is gone until the page is loaded anew. In a WAV file every sample has its place.
 """
 
 from __future__ import annotations
