@@ -20,6 +20,7 @@ from fullduplex.clocks import runs_under
 from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import FullDuplexError, InputError, RunError
+from fullduplex.measures.intervals import FEWEST_TRIMMED
 from fullduplex.measures.ranks import kendalls_tau, order, win_probability
 from fullduplex.model.items import Event
 from fullduplex.model.spans import Span, in_seconds, seconds
@@ -330,7 +331,7 @@ def _values(measured: Measured, variant: str) -> Values:
 
 def _number(column: Column, values: Sequence[float]) -> float:
     there = np.asarray(values, dtype=np.float64)
-    if column.metric.kind == "trimmed":
+    if column.metric.kind == "trimmed" and len(there) >= FEWEST_TRIMMED:
         low, high = np.percentile(there, (5, 95))
         there = there[(there >= low) & (there <= high)]
     return float(there.mean())

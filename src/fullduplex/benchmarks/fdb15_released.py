@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fullduplex.benchmarks.declare import Stretch
+from fullduplex.model.spans import in_seconds
 from fullduplex.model.speech import Token
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 
@@ -111,25 +112,35 @@ def behaves(trial: Trial, label: str) -> Fact | Absent:
 def split(tokens: Sequence[Token], event_end: float) -> float:
     """Return where the released script cuts before from after, in seconds.
 
-    The start of the word that holds the event's end, else of the first word after it, else the last
-    word's end; without words the event's end.
+    The start of the word that holds the event's end, else of the first word that begins after it, else the end of the
+    word that begins last; without words the event's end. Words are taken by their starts here, whatever their order.
     """
-    timed = [(t.start, t.end) for t in tokens if t.start is not None and t.end is not None]
+    timed = sorted(((t.start, t.end) for t in tokens if t.start is not None and t.end is not None), key=_start)
     for start, end in timed:
-        if start <= event_end < end:
+        if event_end < start or start <= event_end < end:
             return start
-    after = next((start for start, _ in timed if start >= event_end), None)
-    if after is not None:
-        return after
     return timed[-1][1] if timed else event_end
+
+
+def _start(word: tuple[float, float]) -> float:
+    return word[0]
+
+
+def split_of(trial: Trial) -> float | None:
+    """Return :func:`split` of a trial, within its recording; None without words or an event."""
+    end = trial.item.reference.get("overlap_end_seconds")
+    if end is None or trial.system.tokens is None:
+        return None
+    at = split(trial.system.tokens, end)
+    length = trial.system.duration
+    return max(0.0, at if length is None else min(in_seconds(length), at))
 
 
 def stretches(trial: Trial) -> Mapping[str, Stretch]:
     """Return ``pre``, ``post`` and ``clean`` as the released script cuts them; nothing without words or an event."""
-    end = trial.item.reference.get("overlap_end_seconds")
-    if end is None or trial.system.tokens is None:
+    at = split_of(trial)
+    if at is None:
         return {}
-    at = split(trial.system.tokens, end)
     made = {"pre": Stretch("system", 0.0, at), "post": Stretch("system", at)}
     return made | ({"clean": Stretch("clean_system")} if trial.twin is not None else {})
 
@@ -137,17 +148,18 @@ def stretches(trial: Trial) -> Mapping[str, Stretch]:
 def words_per_minute(tokens: Sequence[Token]) -> tuple[float, float]:
     """Return words over the time from the first word's start to the last one's end, by minute, and that time.
 
-    Pauses are in it. 0 words a minute where there is no word, or no time.
+    Pauses are in it. First and last are those of the file's order. 0 words a minute where there is no word, or no time.
     """
     timed = [(t.start, t.end) for t in tokens if t.start is not None and t.end is not None]
-    length = timed[-1][1] - timed[0][0] if timed else 0.0
+    length = max(0.0, timed[-1][1] - timed[0][0]) if timed else 0.0
     return (len(timed) / (length / 60) if length > 0 else 0.0), length
 
 
 def rate_of(trial: Trial, part: str) -> Fact | Absent:
     """Return the words per minute of ``pre``, ``post`` or ``clean``; a word that ends by the split is before it.
 
-    0 where there is no word, as in the script. Absent: ``failed``, ``no output``, ``no annotation``, ``no clean twin``.
+    0 where there is no word, as in the script. Absent: ``failed``, ``no output``, ``no annotation``, ``no clean twin``,
+    ``no sound`` (the cut lies at the recording's beginning or end, and the script measures nothing there).
     """
     tokens = _tokens_of(trial, part)
     if isinstance(tokens, Absent):
@@ -162,11 +174,13 @@ def _tokens_of(trial: Trial, part: str) -> Sequence[Token] | Absent:
     if part == "clean":
         tokens = trial.twin.system.tokens if trial.twin is not None else None
         return Absent("no clean twin", "no clean_output.json") if tokens is None else tokens
-    end = trial.item.reference.get("overlap_end_seconds")
-    if end is None:
-        return Absent("no annotation", "no event in metadata.json")
     if trial.system.tokens is None:
         return Absent("no output", "no output.json")
-    at = split(trial.system.tokens, end)
+    at = split_of(trial)
+    if at is None:
+        return Absent("no annotation", "no event in metadata.json")
+    length = trial.system.duration
+    if at <= 0 if part == "pre" else length is not None and at >= in_seconds(length):
+        return Absent("no sound", "the cut lies at an end of the recording")
     before = [t for t in trial.system.tokens if t.end is not None and t.end <= at]
     return before if part == "pre" else [t for t in trial.system.tokens if t not in before]

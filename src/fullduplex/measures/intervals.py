@@ -19,6 +19,8 @@ RESAMPLES = 10_000
 Z_95 = NormalDist().inv_cdf(0.975)
 #: Below this many groups a percentile interval is too narrow for skewed values (measured by ``bench/coverage.py``).
 FEW_GROUPS = 20
+#: Below this many values none is trimmed, as in the released scripts of Full-Duplex-Bench v1.5.
+FEWEST_TRIMMED = 3
 
 Values = Sequence[float] | NDArray[Any]
 Groups = Sequence[str] | NDArray[Any] | None
@@ -77,6 +79,8 @@ def estimate(
 
 
 def _trimmed(values: NDArray[np.float64], groups: Groups) -> tuple[NDArray[np.float64], Groups, int]:
+    if len(values) < FEWEST_TRIMMED:
+        return values, groups, 0
     low, high = np.percentile(values, (5, 95))
     kept = (values >= low) & (values <= high)
     its = None if groups is None else [group for group, keep in zip(groups, kept, strict=True) if keep]

@@ -23,7 +23,7 @@ from fullduplex.model.trials import Trial
 
 FILE = "acoustics.json"
 #: Raised when the same sound would give other numbers.
-VERSION = 1
+VERSION = 2
 #: The rate at which voices are measured, in Hz.
 RATE = 16_000
 #: The quality that is measured of a whole item and not of a stretch.
@@ -96,6 +96,8 @@ def _measured(
     cache: Path,
 ) -> dict[str, Any]:
     samples = _cut(path, stretch)
+    if not len(samples):
+        return {"speech": 0.0, "features": {}, "absent": {}}
     (segments,) = detector_of(one.detector).detect([samples])
     speech = acoustics.speech_of(samples, RATE, segments)
     if not len(speech) and one.whole_if_silent:
