@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +18,12 @@ from fullduplex.data.files import write_json
 from fullduplex.errors import FullDuplexError, InputError
 from fullduplex.judged import Judging, judge_run, kinship
 from fullduplex.judging.keeping import read_verdicts
+from fullduplex.judging.rubric import Labels
+from fullduplex.judging.rubric_file import load
 from fullduplex.model.spec import Spec
 from fullduplex.publish import publish
 from fullduplex.reporting.review.store import Review, append
-from fullduplex.runs.amendments import Amendment, amend
+from fullduplex.runs.amendments import Amendment, amend, every_amendment
 from fullduplex.runs.judges import judges_of
 from fullduplex.runs.run import Run
 from fullduplex.sensitivity import sensitivity, thresholds
@@ -155,6 +159,9 @@ def test_a_correction_is_signed_applied_when_measured_listed_and_taken_back(fold
     assert row(run.path)["value"] == pytest.approx((4 * (ITEMS - 1) + 1) / ITEMS)
     report = (run.path / "report.md").read_text()
     assert "Corrections by hand (1)" in report and "it is about Rome" in report and "4, now 1 (Ann" in report
+    items = json.loads((run.path / "estimates.json").read_text())["items"]
+    why = [one["why"] for one in items if one["item"] == "0" and one["metric"] == "rating"]
+    assert why and set(why) == {"amended by Ann: it is about Rome (was 4)"}
     amend(run, Amendment("Ann", wrong.when, "no", "user_interruption", "0", "rating", 1.0, None))
     again(run)
     assert row(run.path)["value"] == 4.0
@@ -174,11 +181,62 @@ def test_a_metric_is_corrected_in_one_variant_or_in_all(folder: Path, tmp_path: 
         assert sum(columns[variant, "user_interruption", "tor"].numbers) == ITEMS - 1
 
 
-def test_a_damaged_line_of_corrections_is_refused_in_a_sentence(folder: Path, tmp_path: Path) -> None:
+CORRECTION = Amendment("Ann", "2026-01-01T00:00:00+00:00", "no", "user_interruption", "0", "tor", 1.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    "damaged", [b'{"schema": 1, "who":\n', b"\xff\xfe", b"[" * 100_000, b'{"schema": 1}', b"null", b"[]"]
+)
+def test_a_damaged_line_of_corrections_is_refused_in_a_sentence_and_kept(
+    folder: Path, tmp_path: Path, damaged: bytes
+) -> None:
     run = scored(folder, tmp_path / "run").run
-    (run.path / "amendments.jsonl").write_text('{"schema": 1, "who":\n')
-    with pytest.raises(InputError, match=r"amendments\.jsonl, line 1"):
+    path = run.path / "amendments.jsonl"
+    path.write_bytes(damaged)
+    with pytest.raises(InputError, match=r"amendments\.jsonl, (line 1|byte 0)"):
         measure_again(run.path)
+    with pytest.raises(InputError, match=r"amendments\.jsonl, (line 1|byte 0)"):
+        amend(run, CORRECTION)
+    assert path.read_bytes() == damaged
+
+
+@pytest.mark.parametrize("value", ["1e999", "NaN", "true", "[1]"])
+def test_a_correction_to_what_is_no_number_is_refused(folder: Path, tmp_path: Path, value: str) -> None:
+    run = scored(folder, tmp_path / "run").run
+    amend(run, CORRECTION)
+    path = run.path / "amendments.jsonl"
+    path.write_text(path.read_text().replace('"new": 0.0', f'"new": {value}'))
+    with pytest.raises(InputError, match=r"line 1: .*mend or take out that line"):
+        measure_again(run.path)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_corrections_that_are_no_file_are_told_and_not_passed_over(
+    folder: Path, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    run = scored(folder, tmp_path / "run").run
+    make(run.path / "amendments.jsonl")
+    for act in (lambda: measure_again(run.path), lambda: amend(run, CORRECTION)):
+        with pytest.raises(InputError, match=r"amendments\.jsonl"):
+            act()
+
+
+def test_a_correction_after_a_line_that_was_not_ended_is_a_line_of_its_own(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    amend(run, CORRECTION)
+    path = run.path / "amendments.jsonl"
+    path.write_text(path.read_text().rstrip("\n"))
+    amend(run, CORRECTION)
+    assert every_amendment(run) == (CORRECTION, CORRECTION)
+
+
+def test_a_label_in_place_of_a_rating_is_counted_as_unreadable(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    good = replace(load("interruption"), answer=Labels(("good", "bad")), name="mine")
+    spec = replies(tmp_path / "r.json", ['{"reason": "fine", "rating": "good"}'])
+    judge(run, spec, tmp_path / "cache", rubrics={"rating": good})
+    again(run)
+    assert row(run.path)["absent"] == {"no takeover": 1, "unparsable": ITEMS}
 
 
 def people(run: Run, ratings: dict[str, dict[str, int]]) -> None:

@@ -99,12 +99,15 @@ def reply(trial: Trial) -> str:
 def rating(trial: Trial) -> Fact | Absent:
     """Return the judge's rating, or that of rating.json (0-5).
 
-    Absent: ``no rating`` where nobody was asked; ``unparsable``, ``refused``, ``unreachable`` where a judge was.
+    Absent: ``no rating`` where nobody was asked; ``unparsable`` (also what is no number), ``refused``,
+    ``unreachable`` where a judge was.
     """
     verdict = trial.verdicts.get("rating")
     if isinstance(verdict, Absent):
         return verdict
-    if verdict is None or not isinstance(verdict.value, int | float):
+    if verdict is not None and not isinstance(verdict.value, int | float):
+        return Absent("unparsable", f"judged {verdict.value!r}, which is no number")
+    if verdict is None:
         return Absent("no rating", "no judge was asked, and there is no rating.json that can be read")
     return Fact(float(verdict.value), why=f"rated: {verdict.reason}" if verdict.reason else "rated")
 

@@ -10,9 +10,10 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from fullduplex.data.files import brief
+from fullduplex.data.files import brief, number, parse_json, read_text_file
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 from fullduplex.runs.run import Run
@@ -57,16 +58,22 @@ class Amendment:
 def amend(run: Run, made: Amendment) -> None:
     """Add a correction to the run's; it is on disk when this returns.
 
-    Raises :class:`InputError` on one that is unsigned or has no reason.
+    Raises :class:`InputError` on one that is unsigned or has no reason, and where earlier ones cannot be read: those
+    are left as they are.
     """
     for name in ("who", "why", "what"):
         if not getattr(made, name).strip():
             raise InputError("amend", name, found="nothing", expected="a text: corrections are signed and reasoned")
     if isinstance(made.new, float) and made.new != made.new:
         raise InputError("amend", "value", found="no number", expected="a number, a label, or absent")
-    line = {name: getattr(made, name) for name in (*_TEXTS, "old", "new")} | {"schema": SCHEMA}
-    with (run.path / FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(line, ensure_ascii=True, allow_nan=False) + "\n")
+    every_amendment(run)
+    told = {name: getattr(made, name) for name in (*_TEXTS, "old", "new")} | {"schema": SCHEMA}
+    line = json.dumps(told, ensure_ascii=True, allow_nan=False)
+    with (run.path / FILE).open("a+", encoding="utf-8") as file:
+        # What was written by hand may not end its last line.
+        file.seek(0)
+        text = file.read()
+        file.write(("\n" if text and not text.endswith("\n") else "") + line + "\n")
         file.flush()
         os.fsync(file.fileno())
 
@@ -74,16 +81,20 @@ def amend(run: Run, made: Amendment) -> None:
 def every_amendment(run: Run) -> tuple[Amendment, ...]:
     """Return every line of the run's amendments, the oldest first; raises :class:`InputError` on a damaged one."""
     path = run.path / FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return ()
     made = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for n, line in enumerate(read_text_file(path).split("\n"), 1):
         if line.strip():
             try:
-                made.append(_read(json.loads(line)))
-            except (ValueError, KeyError, TypeError) as error:
+                made.append(_read(parse_json(line, path), path))
+            except (InputError, KeyError, TypeError, ValueError) as error:
                 raise InputError(
-                    path, f"line {number}", found=brief(line[:80]), expected="a correction as `fullduplex amend` writes"
+                    path,
+                    f"line {n}",
+                    found=brief(line[:80]),
+                    expected="a correction as `fullduplex amend` writes",
+                    do="mend or take out that line",
                 ) from error
     return tuple(made)
 
@@ -102,6 +113,7 @@ class Amendments:
         for one in made:
             self._by_item.setdefault((one.set, one.item), []).append(one)
         self.used: dict[Amendment, None] = {}
+        self._was: dict[Amendment, str] = {}
 
     def to_verdicts(self, trial: Trial, set_name: str, item: str, verdicts: Iterable[str]) -> Trial:
         """Return ``trial`` with the corrected verdicts of the item; ``verdicts`` are the names that can be."""
@@ -110,6 +122,7 @@ class Amendments:
         for one in self._of(set_name, item):
             if one.what in known and one.new is not None:
                 self.used[one] = None
+                self._was[one] = _standing(trial.verdicts.get(one.what))
                 found[one.what] = (
                     Absent(WITHDRAWN, f"{one.by}: {one.why}")
                     if one.new == "absent"
@@ -121,11 +134,13 @@ class Amendments:
         """Return what was found of a metric, or what a person says it is."""
         for one in self._of(set_name, item):
             if one.what in (metric, f"{variant}/{metric}"):
-                self.used[one] = None
-                was = found.reason if isinstance(found, Absent) else f"{found.value:g}"
+                # A verdict's correction has reached what was found of it already.
+                was = self._was.get(one) or _standing(found)
                 if one.new == "absent":
+                    self.used[one] = None
                     return Absent(WITHDRAWN, f"{one.by}: {one.why} (was {was})")
                 if isinstance(one.new, int | float):
+                    self.used[one] = None
                     at = found.at if isinstance(found, Fact) else None
                     return Fact(float(one.new), at, f"{one.by}: {one.why} (was {was})")
         return found
@@ -138,16 +153,23 @@ class Amendments:
         yield from self._by_item.get((set_name, item), ())
 
 
-def _read(value: Mapping[str, Any]) -> Amendment:
+def _read(value: Mapping[str, Any], path: Path) -> Amendment:
     if value["schema"] != SCHEMA:
         raise ValueError("another schema")
     texts = {name: value[name] for name in _TEXTS}
-    values = (value["old"], value["new"])
     if not all(isinstance(text, str) for text in texts.values()):
         raise TypeError("not a text")
-    if not all(each is None or (isinstance(each, int | float | str) and not isinstance(each, bool)) for each in values):
-        raise TypeError("not a value")
-    return Amendment(**texts, old=values[0], new=values[1])
+    old, new = (
+        each if each is None or isinstance(each, str) else number(each, path, "value")
+        for each in (value["old"], value["new"])
+    )
+    return Amendment(**texts, old=old, new=new)
+
+
+def _standing(found: Verdict | Fact | Absent | None) -> str:
+    if found is None:
+        return "nothing"
+    return found.reason if isinstance(found, Absent) else _shown(found.value)
 
 
 def _shown(value: float | str) -> str:
