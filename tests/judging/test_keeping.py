@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import copy
 import json
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
@@ -171,6 +173,13 @@ def test_a_damaged_file_is_told_by_its_place_and_is_left_as_it_is(tmp_path: Path
             use()
         assert "\n" not in str(told.value)
     assert (tmp_path / "judge.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, lambda path: path.symlink_to(path.name)])
+def test_what_is_no_file_is_told_and_not_passed_over(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "judge.json")
+    with pytest.raises(InputError, match=r"judge\.json.*delete the file and judge again"):
+        read_verdicts(tmp_path)
 
 
 def test_a_verdict_under_another_judges_name_is_refused(tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def test_a_reply_comes_with_its_model_and_its_tokens(made: Callable[..., Judge],
     assert made(name).ask(ASKED) == Reply(SAID, MODEL, {"input": 100, "output": 20, "cached": 40}, True, None)
 
 
+def test_a_count_of_tokens_that_is_none_is_left_out(api: Api, made: Callable[..., Judge]) -> None:
+    said = {"choices": [{"message": {"content": SAID}}], "usage": {"prompt_tokens": True, "completion_tokens": 3}}
+    api.says = lambda seen: Answer(body=said)
+    assert made("openai-compatible").ask(ASKED).usage == {"output": 3}
+
+
 def test_given_prices_make_a_cost(made: Callable[..., Judge], name: str) -> None:
     assert made(name, price_in=10, price_out=50.0).ask(ASKED).cost == pytest.approx((100 * 10 + 20 * 50) / 1e6)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +151,11 @@ def test_a_large_scale_takes_its_own_numbers() -> None:
     assert value(HUNDRED, '{"coherence": 85}') == 85.0
     assert value(HUNDRED, '{"coherence": "85/100"}') == 85.0
     assert value(HUNDRED, '{"coherence": "4/5"}') is None
+
+
+@pytest.mark.parametrize("text", ['{"behavior": "resume"}', '{"behaviour": "resume"}', "Behavior: resume"])
+def test_a_key_may_be_spelt_the_american_way_in_the_rubric_too(text: str) -> None:
+    assert value(replace(BEHAVIOUR, key="behavior"), text) == "resume"
 
 
 def test_the_reason_is_kept() -> None:

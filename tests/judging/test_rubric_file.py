@@ -158,6 +158,7 @@ def test_a_users_own_rubric_names_its_file(tmp_path: Path) -> None:
         (('["reply"]', "[]"), "fields: found"),
         (("# Judge", "# Jugde"), "expected the line # Judge"),
         (("How good is it?", ""), "# Judge: found nothing"),
+        (('key = "score"', 'key = "reason"'), "key: found reason, expected another word"),
         (('key = "score"', "key = 3"), "key: found 3, expected a text"),
         (('name = "mine"', 'name = "../x"'), "name: found"),
         (('name = "mine"', "name = mine"), "front matter: found .*, expected TOML"),

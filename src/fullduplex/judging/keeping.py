@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +82,7 @@ def read_verdicts(folder: Path) -> tuple[Kept, ...]:
     Raises :class:`InputError` that names the place where the file is not what a run writes.
     """
     path = folder / FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return ()
     return tuple(
         _kept(entry, name, path, f"verdicts.{name}[{n}]")
@@ -163,8 +164,11 @@ def read_attempt(value: Any, path: Path, field: str) -> Attempt:
 
 def _whole(path: Path) -> dict[str, Any]:
     """Return the object in ``path``, as far as its shape goes that writing an entry relies on."""
-    value = read_json(path)
-    verdicts = member(value, "verdicts", path)
+    try:
+        value = read_json(path)
+        verdicts = member(value, "verdicts", path)
+    except InputError as error:
+        raise InputError(path, error.field, found=error.found, expected=error.expected, do=_MEND) from error
     if member(value, "schema", path) != SCHEMA:
         raise InputError(path, "schema", found=brief(value["schema"]), expected=str(SCHEMA), do="update fullduplex")
     if not isinstance(verdicts, dict):

@@ -58,7 +58,7 @@ def read_json(rubric: Rubric, text: str) -> Read | Unreadable:
     if not spoken.strip():
         return Unreadable("the reply is empty")
     for form in dict.fromkeys((spoken, spoken.translate(_CURLY))):
-        found = _last_answer(form, rubric.key)
+        found = _last_answer(form, _spelt(rubric.key))
         if found is not None:
             return found if isinstance(found, Unreadable) else _verdict(rubric, *found)
     return _from_prose(rubric, spoken.translate(_CURLY))
@@ -140,7 +140,7 @@ def _spelt(name: str) -> str:
 
 def _from_prose(rubric: Rubric, text: str) -> Read | Unreadable:
     """Return the verdict of a reply without an object that could be read."""
-    spelling = re.escape(rubric.key).replace("behaviour", "behaviou?r").replace(r"\-", "[-_ ]")
+    spelling = re.escape(_spelt(rubric.key)).replace("behaviour", "behaviou?r").replace(r"\-", "[-_ ]")
     mention = re.compile(
         rf"(?<!\w)[\"'*_]{{0,4}}{spelling}[\"'*_]{{0,4}}\s{{0,3}}[:=]\s{{0,3}}(\[[^\]\n]{{0,80}}\]|[^\n,}}]{{1,80}})"
         r"(?P<end>[,}\n]|$)",

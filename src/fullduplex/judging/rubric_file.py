@@ -156,6 +156,8 @@ def _ours(path: Path, text: str) -> Rubric:
     fields = _fields(path, front, item)
     answer = _answer(path, front)
     key = _word(path, front, "key")
+    if key == "reason":
+        raise InputError(path, "key", found="reason", expected="another word: the judge's reason stands under that one")
     hears = front.get("hears", False)
     if not isinstance(hears, bool):
         raise InputError(path, "hears", found=brief(hears), expected="true or false")
