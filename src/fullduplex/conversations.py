@@ -25,6 +25,7 @@ from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.reporting.report import rows_of, speech_of, write_files
 from fullduplex.runs.drive import DriveTask, Held, changed, driven, hold, hold_together
+from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
 from fullduplex.runs.told import DONE, TWIN
@@ -222,11 +223,15 @@ def _opened(path: Path, asked: Asked) -> tuple[Sequence[Any], list[Entry]]:
     data = open_dataset(path, task=asked.task, channels=asked.channels, offset=asked.offset, layout=asked.layout)
     # A folder that holds several systems' outputs has the same items under each.
     once = {entry.key: entry for entry in reversed(data.entries)}
-    tasks = {scenario.task for benchmark in chosen for scenario in benchmark.scenarios}
-    entries = [entry for entry in reversed(once.values()) if entry.task in tasks]
+    entries = [entry for entry in reversed(once.values()) if _is_of(entry, chosen)]
     if not entries:
         raise InputError(path, found=f"no item of {chosen[0].name}", expected="a folder of its items")
     return chosen, entries
+
+
+def _is_of(entry: Entry, chosen: Sequence[Any]) -> bool:
+    item = {"task": entry.task, "dataset": entry.dataset}
+    return any(scenario_of(benchmark, item) for benchmark in chosen)
 
 
 def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:

@@ -109,6 +109,21 @@ def test_the_user_interruption_set_of_v15_is_told_from_the_task_of_v10_by_its_fi
     assert [e.dataset for e in open_dataset(tmp_path / "b").entries] == ["user_interruption"]
 
 
+def test_interruptions_of_both_releases_in_one_folder_are_two_sets(item: MakeItem, tmp_path: Path) -> None:
+    item("user_interruption/1", output=WORDS, interrupt=[])
+    item("user_interruption/2", output=WORDS, metadata={})
+    item("user_interruption/3", output=WORDS)
+    found = {entry.id: entry.dataset for entry in open_dataset(tmp_path).entries}
+    assert found == {"1": "", "2": "user_interruption", "3": ""}
+
+
+def test_interruptions_of_both_releases_never_share_a_folder_of_the_run(item: MakeItem, tmp_path: Path) -> None:
+    item("v1_0/user_interruption/1", output=WORDS, interrupt=[])
+    item("v1_5/user_interruption/1", output=WORDS, metadata={})
+    found = keys(open_dataset(tmp_path))
+    assert found == ["user_interruption/v1_5/user_interruption/1", "user_interruption/v1_0/user_interruption/1"]
+
+
 def test_sibling_sets_of_one_task_keep_their_ids_apart(item: MakeItem, tmp_path: Path) -> None:
     item("pauses_en/1", output=WORDS)
     item("pauses_fr/1", output=WORDS)

@@ -68,6 +68,13 @@ def test_channels_are_counted_from_one_and_the_rows_own_come_first(folder: Path)
     )
 
 
+def test_two_rows_never_share_a_folder_of_the_run(folder: Path) -> None:
+    # v1.5's set of interruptions is called as v1.0's task is.
+    row = "1,../audio/words.json,user_interruption"
+    text = f"id,words,task,dataset\n{row},\n{row},user_interruption\n"
+    assert "line 3: found id '1' again (line 2)" in says(save(folder, text))
+
+
 def test_events_stand_in_the_row_or_in_a_file(folder: Path) -> None:
     (folder / "audio/pause.json").write_text('[{"text": "[PAUSE]", "timestamp": [0.5, 0.75]}]')
     path = save(

@@ -47,6 +47,15 @@ def test_a_stop_two_seconds_after_the_onset_is_the_last_that_counts() -> None:
     assert value(overlap.stop_latency(through, LIMITS)) == "talked through"
 
 
+def test_a_recording_that_ends_before_the_event_tells_nothing() -> None:
+    trial = sketch("system ..####....\noverlap ...............^^^^")
+    for measure in (overlap.stop_latency, overlap.response_latency, overlap.talks_through, overlap.exercised):
+        assert value(measure(trial, LIMITS)) == "censored"
+    short_twin = replace(drawn("..##########", "......^^^^^^^^"), twin=sketch("system ..##"))
+    assert value(overlap.stops(short_twin, LIMITS, in_twin=True)) == "censored"
+    assert value(overlap.stops(short_twin, LIMITS)) == 1
+
+
 def test_a_long_event_may_be_heard_to_its_end() -> None:
     trial = drawn("#" * 34, "....^" + "^" * 29)
     assert value(overlap.stop_latency(trial, LIMITS)) == pytest.approx(3.0)

@@ -352,7 +352,8 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
             console.print(terminal(table, heading=f"{name}@{variant}{clock}"))
     for one in scored:
         for task, count in one.measured.passed_over.items():
-            click.echo(f"note: {count} items of {task} are not part of {name}")
+            items = "1 item" if count == 1 else f"{count} items"
+            click.echo(f"note: {items} of {task} {'is' if count == 1 else 'are'} not part of {name}")
         its = talks(one.run)
         for sentence in its.sentences() if its is not None else ():
             click.echo(f"note: {one.run.system}: {printable(sentence, 500)}")

@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 from fullduplex.data.audio import Probe, Samples, probe, read_all, resample
 from fullduplex.data.entries import Dataset, Entry, Voice
-from fullduplex.data.fdb_folder import load_trial, missing_of
+from fullduplex.data.fdb_folder import load_trial, missing_of, twin_of
 from fullduplex.data.fdb_json import remarks_on
-from fullduplex.data.official import SETS, V15_TASKS
+from fullduplex.data.official import SETS, is_v15
 from fullduplex.data.readiness import Scorable, lacks, scorable
 from fullduplex.data.soundness import all_zero, clipped, likeness, offset_from_zero, swapped
 from fullduplex.errors import InputError, printable
@@ -132,6 +132,9 @@ def _about_files(entry: Entry, trial: Trial, missing: Sequence[str]) -> Iterator
     key = _label(entry)
     if trial.failed:
         yield Finding("error", key, "", trial.failed, "cannot be read")
+    twin = twin_of(entry)
+    if twin is not None and (unread := load_trial(twin).failed):
+        yield Finding("error", key, "", unread, "cannot be read")
     if "output.wav" in missing and "output.json" in missing:
         yield Finding("error", key, "output.wav", "neither output.wav nor output.json is there", "no answer")
     for name in missing:
@@ -148,7 +151,7 @@ def _about_files(entry: Entry, trial: Trial, missing: Sequence[str]) -> Iterator
             yield Finding(
                 "odd", key, name, f"a word ends at {end:.2f} s, the audio at {length:.2f} s", "words past the end"
             )
-    if entry.task not in V15_TASKS and not trial.event("overlap"):
+    if not is_v15(entry.task, entry.files) and not trial.event("overlap"):
         for name in entry.files:
             if name.endswith("output.json") and name != "output.json":
                 text = f"released scripts score {printable(name)} as one more sample"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
@@ -23,6 +23,7 @@ from fullduplex.data.official import (
     TOLD_BY,
     V15_SETS,
     expected_files,
+    is_v15,
     task_named,
     tasks_listed,
 )
@@ -191,7 +192,7 @@ def _sets(root: Path, items: list[_Item], task: str | None, remarks: Remarks) ->
         )
     for item in untold:
         remarks.add("items whose task nothing tells, left out; --task says it", item.folder.name)
-    made = [_set(above, its, members, base) for (above, its), members in grouped.items()]
+    made = [each for (above, its), members in grouped.items() for each in _sets_in(above, its, members, base)]
     made.sort(key=lambda each: (_order_of(each), tuple(map(natural, each.parts))))
     for each in made:
         named = task_named(each.parts[-1]) if each.parts else None
@@ -229,24 +230,30 @@ def _task_of_files(files: Mapping[str, Path]) -> str | None:
     return next((task for name, task in TOLD_BY.items() if name in files), None)
 
 
-def _set(above: tuple[str, ...], task: str, members: list[_Item], root_name: str) -> _Set:
+def _sets_in(above: tuple[str, ...], task: str, members: list[_Item], root_name: str) -> Iterator[_Set]:
     name = (above[-1] if above else root_name).lower()
     dataset = name if name in SETS and SETS[name][0] == task else ""
-    if dataset == V15_SETS[0]:  # v1.5's set has the name of v1.0's task
-        has = {file for item in members for file in item.files}
-        if "interrupt.json" in has or not has & {"metadata.json", "clean_input.wav", "clean_output.wav"}:
-            dataset = ""
-    return _Set(task, dataset, above, [(item, item.folder.parts[len(above) :] or (root_name,)) for item in members])
+    by_set = {dataset: members}
+    if dataset == V15_SETS[0]:  # v1.5's set has the name of v1.0's task, and a folder may hold both
+        newer = [item for item in members if is_v15(task, item.files)]
+        if not newer or any("interrupt.json" in item.files for item in members):
+            by_set = {dataset: newer, "": [item for item in members if not is_v15(task, item.files)]}
+    for its, kept in by_set.items():
+        if kept:
+            yield _Set(task, its, above, [(item, item.folder.parts[len(above) :] or (root_name,)) for item in kept])
 
 
 def _apart(sets: list[_Set]) -> list[_Set]:
-    """Put the folder's name before the ids of sets that would otherwise share one."""
-    ids: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    """Put the folder's name before the ids of sets that would otherwise share one.
+
+    What shares a name shares a folder of the run: v1.5's set of interruptions is called as v1.0's task is.
+    """
+    ids: dict[str, Counter[str]] = defaultdict(Counter)
     for each in sets:
-        ids[each.task, each.dataset].update("/".join(parts) for _, parts in each.items)
+        ids[each.dataset or each.task].update("/".join(parts) for _, parts in each.items)
     return [
         replace(each, items=[(item, (*each.parts, *parts)) for item, parts in each.items])
-        if any(ids[each.task, each.dataset]["/".join(parts)] > 1 for _, parts in each.items)
+        if any(ids[each.dataset or each.task]["/".join(parts)] > 1 for _, parts in each.items)
         else each
         for each in sets
     ]

@@ -103,7 +103,7 @@ def load_trial(entry: Entry) -> Trial:
         recording=Recording(_name(entry.user_voice), _name(entry.system_voice)),
         verdicts=verdicts,
         missing=missing_of(entry),
-        failed="; ".join(failures),
+        failed="; ".join(dict.fromkeys(failures)),
     )
 
 

@@ -69,7 +69,7 @@ def open_manifest(
     entries = []
     for line, row in rows:
         entry = _entry(path, line, row, task, channels or {}, offset)
-        key = (entry.task, entry.dataset, entry.system, entry.id)
+        key = (entry.set, entry.system, entry.id)
         if key in seen:
             raise InputError(
                 path, f"line {line}", found=f"id {entry.id!r} again (line {seen[key]})", expected="a new id"

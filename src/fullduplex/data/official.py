@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from types import MappingProxyType
 
 from fullduplex.data.entries import TASKS
@@ -104,15 +105,20 @@ def set_named(task: str, name: str) -> str:
     return next((known for known, (its, _) in SETS.items() if its == task and known.split("_")[0] == plain), "")
 
 
+def is_v15(task: str, files: Iterable[str]) -> bool:
+    """Return whether an item of ``task`` with ``files`` is of v1.5; an interruption may be of either release."""
+    its = set(files)
+    return task in V15_TASKS or (
+        task == "user_interruption" and "interrupt.json" not in its and bool(its & {"metadata.json", *_CLEAN})
+    )
+
+
 def expected_files(task: str, files: frozenset[str] | set[str] = frozenset()) -> tuple[str, ...]:
     """Return the files that an item of ``task`` should have.
 
     ``files`` are those it has: an interruption item that has v1.5 files is expected to have all of those.
     """
-    v15 = task in V15_TASKS or (
-        task == "user_interruption" and "interrupt.json" not in files and bool(files & {"metadata.json", *_CLEAN})
-    )
-    if v15:
+    if is_v15(task, files):
         return ("input.wav", "output.wav", "metadata.json", "input.json", "output.json", *_CLEAN)
     return ("input.wav", "output.wav", *EVENT_FILES.get(task, ())[:1], "output.json")
 

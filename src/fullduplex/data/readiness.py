@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullduplex.data.entries import Entry
-from fullduplex.data.official import V15_TASKS
+from fullduplex.data.official import is_v15
 from fullduplex.model.trials import Trial
 
 
@@ -50,7 +50,7 @@ def lacks(entry: Entry, trial: Trial, reference: frozenset[str]) -> dict[str, st
     if entry.task == "backchannel":
         covered = "" if entry.id in reference else "no reference distribution for it"
         needs = {"tor": (sound, words), "frequency": (sound,), "jsd": (sound, covered)}
-    elif entry.task in V15_TASKS or trial.event("overlap"):
+    elif is_v15(entry.task, entry.files) or trial.event("overlap"):
         judged = "" if "behaviour" in trial.verdicts else "no content_tag.json (a judge makes it)"
         both = sound or ("" if entry.user_voice else "no input.wav")
         needs = {"behaviour": (judged,), "timing": (both, "" if trial.events else "no event")}

@@ -65,7 +65,7 @@ def event_of(trial: Trial) -> Event | None:
 def course(trial: Trial, limits: Limits, event: Event | None = None) -> Course | Absent:
     """Return the system's course at the trial's event, or at ``event`` of another trial.
 
-    Absent: ``failed``, ``no output``, ``no annotation``.
+    Absent: ``failed``, ``no output``, ``no annotation``, ``censored`` (the recording ends before the event begins).
     """
     if trial.failed:
         return Absent("failed", trial.failed)
@@ -75,6 +75,7 @@ def course(trial: Trial, limits: Limits, event: Event | None = None) -> Course |
     said = utterances(trial.system, joined_within=limits.joined_within)
     if said is None:
         return Absent("no output", "neither words nor audio of the system")
+    length = trial.system.duration
     holding = next((u for u in said if at.span.start in u.span), None)
     earliest = max(at.span.start, at.span.end - limits.early)
     answer = next(
@@ -83,7 +84,8 @@ def course(trial: Trial, limits: Limits, event: Event | None = None) -> Course |
         None,
     )  # fmt: skip
     before = any(u.span.start < at.span.start for u in said)
-    length = trial.system.duration
+    if holding is None and length is not None and length <= at.span.start:
+        return Absent("censored", "the system's recording ends before the event begins")
     if holding is None:
         return Course(at, "was not speaking", None, None, answer, before, length)
     deadline = max(at.span.end, at.span.start + limits.yields_within)

@@ -62,18 +62,23 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
             if role == "system" and trial.system.tokens is None:
                 failed = failed or str(error)
     twin = twin_of(entry)
+    said = {"input.json": trial.user.tokens, "output.json": trial.system.tokens}
     if twin is not None:
         faults += _place_twin(twin, folder, files, durations)
+        of_twin = load_trial(replace(twin, user_voice=None, system_voice=None))
+        faults += [of_twin.failed] if of_twin.failed else []
+        said |= {"clean_input.json": of_twin.user.tokens, "clean_output.json": of_twin.system.tokens}
     for name, path in entry.files.items():
         # The official names only: anything else could climb out of the folder.
         if name.endswith(".json") and "/" not in name and name not in ("item.json", "speech.json", "words.json"):
-            if entry.offset and name == "output.json":
-                continue
-            _copy(path, folder / name)
+            tokens = said.get(name)
+            if tokens is None and name in said and not (failed or entry.task == "pause_handling"):
+                continue  # it cannot be read, and a fault says so; a pause's every transcript is a sample
+            if entry.offset and name.endswith("output.json") and tokens is not None:
+                write_json(folder / name, transcript(tokens))
+            else:
+                _copy(path, folder / name)
             files[name] = name
-    if entry.offset and trial.system.tokens is not None:
-        write_json(folder / "output.json", transcript(trial.system.tokens))
-        files["output.json"] = "output.json"
     item = {
         **blank(entry, system),
         "files": files,
@@ -222,7 +227,7 @@ def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] |
         verdicts["behaviour"] = Verdict(item["behaviour"][0], tuple(item["behaviour"]), by=RECORDED)
     made = Item(item["id"], events=events, reference=told, group=item["group"])
     twin = None
-    if any(role in item["files"] or f"{name}.json" in item["files"] for role, name in TWIN_TRACKS.items()):
+    if {"clean_system", "clean_output.json"} & set(item["files"]):
         sides = [
             _track(folder, name, item, role, words, heard, f"{hearing}: {_named(heard)}")
             for role, name in TWIN_TRACKS.items()

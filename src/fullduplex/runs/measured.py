@@ -14,6 +14,7 @@ import numpy as np
 
 from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.data.fdb_folder import read_tokens
+from fullduplex.data.official import V15_SETS
 from fullduplex.errors import InputError
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
@@ -150,11 +151,12 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
         made.failed[f"{item['set']}/{item['id']}"] = item["failed"]
     number: dict[str, int] = {}
     trials = {SEEN: _judged(made, folder, item, trial_or_failure(folder, SEEN, reference))}
+    if not any(scenario_of(benchmark, item) for benchmark in made.benchmarks):
+        made.passed_over[_called(item)] += 1
     made.notes.update(_notes(trials[SEEN], item["task"]))
     for benchmark in made.benchmarks:
         scenario = scenario_of(benchmark, item)
         if scenario is None:
-            made.passed_over[item["task"]] += 1
             continue
         hearing = benchmark.hearing.name
         if hearing not in trials:
@@ -206,10 +208,19 @@ def _notes(trial: Trial, task: str) -> Iterator[str]:
 
 
 def scenario_of(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | None:
-    """Return the scenario of ``benchmark`` that an item belongs to; None where there is none."""
+    """Return the scenario of ``benchmark`` that an item belongs to; None where there is none.
+
+    v1.0 and v1.5 have a task of one name: an item of v1.5's has no event that v1.0 asks for.
+    """
     of_task = [scenario for scenario in benchmark.scenarios if scenario.task == item["task"]]
     exact = next((scenario for scenario in of_task if scenario.dataset == item["dataset"]), None)
+    if exact is None and item["dataset"] in V15_SETS:
+        return None
     return exact or next((scenario for scenario in of_task if not scenario.dataset), None)
+
+
+def _called(item: Mapping[str, Any]) -> str:
+    return f"{item['task']} of v1.5" if item["dataset"] in V15_SETS else str(item["task"])
 
 
 def _further(
