@@ -9,13 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from fullduplex.agreeing import agree
 from fullduplex.cli import main
+from fullduplex.data import audio
 from fullduplex.data.files import write_json
-from fullduplex.errors import FullDuplexError, InputError
+from fullduplex.errors import FullDuplexError, InputError, RunError
 from fullduplex.judged import Judging, judge_run, kinship
 from fullduplex.judging.keeping import read_verdicts
 from fullduplex.judging.rubric import Labels
@@ -23,10 +25,11 @@ from fullduplex.judging.rubric_file import load
 from fullduplex.model.spec import Spec
 from fullduplex.publish import publish
 from fullduplex.reporting.review.store import Review, append
+from fullduplex.reporting.sensitivity import sensitivity_markdown
 from fullduplex.runs.amendments import Amendment, amend, every_amendment
 from fullduplex.runs.judges import judges_of
 from fullduplex.runs.run import Run
-from fullduplex.sensitivity import sensitivity, thresholds
+from fullduplex.sensitivity import sensitivity, thresholds, to_json
 from fullduplex.stages import Asked, Scored, measure_again, score
 
 ITEMS = 6
@@ -358,6 +361,27 @@ def test_thresholds_move_alone_and_words_by_one() -> None:
     assert sum(name.startswith("backchannel_words") for name, _ in moved) == 2
     (paper,) = benchmarks.find("fdb-1.0@paper")
     assert list(thresholds(paper)) == []
+
+
+def test_one_variant_and_each_run_once_are_tested(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    with pytest.raises(InputError, match="--as: found all, expected one variant"):
+        sensitivity([run], variant="all", cache=tmp_path / "cache")
+    with pytest.raises(RunError, match="given twice"):
+        sensitivity([run, Run.open(run.path)], cache=tmp_path / "cache")
+
+
+def test_items_that_another_detector_cannot_hear_are_told(folder: Path, tmp_path: Path) -> None:
+    for item in folder.iterdir():
+        audio.write(item / "output.wav", np.zeros(16_000), 16_000)
+    run = scored(folder, tmp_path / "run").run
+    sound = run.path / "trials" / "user_interruption" / "0" / "output.wav"
+    sound.unlink()  # it is a link to the recording itself
+    sound.write_bytes(b"junk")
+    found = sensitivity([run], detectors=["energy"], cache=tmp_path / "cache")
+    (told,) = found.remarks
+    assert "detector energy: 1 items failed and have no part in it; the first, user_interruption/0: " in told
+    assert "Not tried, or not in full" in sensitivity_markdown(to_json(found))
 
 
 def test_a_detector_that_is_not_there_is_told_and_the_rest_goes_on(folder: Path, tmp_path: Path) -> None:

@@ -135,11 +135,15 @@ def sensitivity(
 
     ``variant`` is whose numbers are looked at, "" for the runs' leading variant; thresholds are those of the
     variant that has any. ``detectors`` and ``recognisers`` are specs to hear the recordings with again.
-    Raises :class:`RunError` for runs of different benchmarks.
+    Raises :class:`RunError` for runs of different benchmarks and for a run that is given twice.
     """
     name = _same_benchmark(runs)
+    if len({run.path.resolve() for run in runs}) < len(runs):
+        raise RunError("a run was given twice; give each run once")
     base = variant or str(runs[0].about["benchmark"]["variants"][0])
-    (shown,) = benchmarks.find(f"{name}@{base}")
+    shown, *more = benchmarks.find(f"{name}@{base}")
+    if more:
+        raise InputError("--as", found=base, expected="one variant: all the others are tried beside it")
     found: dict[Condition, dict[str, Values]] = {}
     remarks: list[str] = []
     systems = _systems(runs)
@@ -189,7 +193,8 @@ def _conditions(
     def measured(benchmark: Benchmark) -> Values:
         return _values(measure(run, [benchmark]), benchmark.variant)
 
-    yield Condition(AS_MEASURED, AS_MEASURED), measured(shown)
+    as_it_is = measure(run, [shown])
+    yield Condition(AS_MEASURED, AS_MEASURED), _values(as_it_is, shown.variant)
     every = benchmarks.find(f"{shown.name}@all")
     for benchmark in every:
         if benchmark.variant != shown.variant:
@@ -214,6 +219,13 @@ def _conditions(
             except FullDuplexError as error:
                 remarks.append(f"{run.system}, {kind} {text}: {error}")
                 continue
+            failed = {name: why for name, why in again.failed.items() if name not in as_it_is.failed}
+            if failed:
+                first, why = next(iter(failed.items()))
+                remarks.append(
+                    f"{run.system}, {kind} {text}: {len(failed)} items failed and have no part in it; "
+                    f"the first, {first}: {why}"
+                )
             yield Condition(kind, text), _values(again, shown.variant)
 
 

@@ -38,7 +38,7 @@ def sensitivity_markdown(told: Told) -> str:
         parts.append("\n## The order of systems\n")
         parts += [_standing(standing) for standing in told["standings"]]
     if told["remarks"]:
-        parts += ["\n## Not tried\n", *(f"- {markdown_text(remark)}" for remark in told["remarks"])]
+        parts += ["\n## Not tried, or not in full\n", *(f"- {markdown_text(remark)}" for remark in told["remarks"])]
     return "\n".join(parts) + "\n"
 
 
