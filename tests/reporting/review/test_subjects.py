@@ -9,10 +9,16 @@ from pathlib import Path
 import pytest
 
 from fullduplex.errors import InputError, RunError
+from fullduplex.judging.keeping import write_verdict
+from fullduplex.judging.rubric_file import load as load_rubric
+from fullduplex.judging.verdicts import Judged
+from fullduplex.judging.votes import Vote
+from fullduplex.model.spec import Spec
 from fullduplex.reporting.review.claims import Claim, Wanted, wanted
 from fullduplex.reporting.review.forms import load
 from fullduplex.reporting.review.store import Review, append
 from fullduplex.reporting.review.subjects import choose
+from fullduplex.runs.judges import Seated, seat
 from fullduplex.runs.run import Run
 
 
@@ -112,6 +118,19 @@ def test_what_the_variants_of_the_rules_dispute_is_unsure(run: Run) -> None:
                 values.setdefault((row["scenario"], row["item"]), set()).add(row["value"])
     disputed = {f"{scenario}/{item}" for (scenario, item), found in values.items() if len(found) > 1}
     assert disputed and disputed == set(keys(run, queue="unsure"))
+
+
+def test_what_the_runs_judge_said_is_a_verdict_and_votes_that_differ_are_unsure(run: Run) -> None:
+    judge, rubric = Spec("recorded", {"path": "r.json"}), load_rubric("interruption")
+    seat(run, Seated(judge, "", 2, {"rating": {"name": rubric.name, "digest": rubric.digest}}), leads=True)
+    before = keys(run, queue="unsure")
+    for number, values in (("3", (1.0, 1.0)), ("4", (1.0, 5.0))):
+        votes = tuple(Vote(value, "told") for value in values)
+        said = Judged(number, judge, rubric, "asked", {}, votes, 1.0, "", "told", "prompt")
+        write_verdict(run.path / "trials" / "user_interruption" / number, said)
+    assert keys(run, verdicts=[wanted("rating~told")]) == ["user_interruption/3", "user_interruption/4"]
+    assert set(keys(run, queue="unsure")) - set(before) <= {"user_interruption/4"}
+    assert "user_interruption/4" in keys(run, queue="unsure")
 
 
 def test_the_verdict_form_asks_about_one_verdict(run: Run) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Verdict
+from fullduplex.runs.judges import Seated, with_verdicts
 from fullduplex.runs.run import Run
 from fullduplex.runs.stored import estimates, read_item
 
@@ -116,10 +117,13 @@ def measured(run: Run) -> Mapping[str, Sequence[Claim]]:
     return found
 
 
-def judged(folder: Path) -> list[Claim]:
-    """Return what judges said of the item in ``folder``, by the verdict's name; raises :class:`InputError`."""
+def judged(folder: Path, judges: tuple[Seated, ...] = ()) -> list[Claim]:
+    """Return what judges said of the item in ``folder``, by the verdict's name; raises :class:`InputError`.
+
+    ``judges`` are those of the run, whose word counts first; what came with the recordings counts last.
+    """
     made = []
-    for name, verdict in sorted(read_item(folder).trial.verdicts.items()):
+    for name, verdict in sorted(with_verdicts(read_item(folder).trial, folder, judges).verdicts.items()):
         if isinstance(verdict, Verdict):
             told = str(verdict.value).casefold()
             disputed = len(set(verdict.votes)) > 1 or any(told.endswith(word) for word in _UNSURE)

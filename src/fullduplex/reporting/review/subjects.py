@@ -15,6 +15,7 @@ from fullduplex.reporting.review.claims import Claim, Wanted, judged, leading, m
 from fullduplex.reporting.review.forms import Form
 from fullduplex.reporting.review.store import majority, read_reviews
 from fullduplex.runs.items import read_item
+from fullduplex.runs.judges import Seated, judges_of
 from fullduplex.runs.run import Run
 
 #: The queue of what machines, rules or people do not agree on.
@@ -211,11 +212,13 @@ def _with_claims(
 
 def _claims() -> Callable[[Clip, str], list[Claim]]:
     tables: dict[Path, Any] = {}
+    judges: dict[Path, tuple[Seated, ...]] = {}
 
     def of(clip: Clip, key: str) -> list[Claim]:
-        if clip.run.path not in tables:
-            tables[clip.run.path] = measured(clip.run)
-        return [*judged(clip.folder), *tables[clip.run.path].get(key, ())]
+        path = clip.run.path
+        if path not in tables:
+            tables[path], judges[path] = measured(clip.run), judges_of(clip.run)
+        return [*judged(clip.folder, judges[path]), *tables[path].get(key, ())]
 
     return of
 
