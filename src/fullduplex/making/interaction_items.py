@@ -1,0 +1,208 @@
+"""Interaction scripts become a set of items: one folder for each scenario, every one told apart and resumable.
+
+They are made to be like the items of InteractionBench and are not them: the words are ours, or yours.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullduplex.data.files import read_json, write_json
+from fullduplex.errors import InputError
+from fullduplex.making.interaction_cues import Timing
+from fullduplex.making.interaction_item import (
+    MAKER,
+    InteractionTask,
+    MadeInteraction,
+    asked_accent,
+    is_made,
+    make_interaction,
+)
+from fullduplex.making.interaction_policy import SCENARIOS
+from fullduplex.making.interaction_script import Scripted, read_interactions, script_files
+from fullduplex.making.item_folder import clear_halves
+from fullduplex.making.make_item import content_of, recogniser_of
+from fullduplex.making.synthesis import Each, Progress, here, pool_for
+from fullduplex.model.spans import in_seconds, seconds
+from fullduplex.model.spec import Spec
+
+#: No interruption comes later than this into a reply, in microseconds.
+LONGEST = seconds(60)
+_SUMMARY = "interactions.json"
+_ABOUT = """Items of interactions, made by fullduplex from scripts, by synthetic voices.
+They are like those of InteractionBench and are not its data: numbers on them compare with nothing published.
+interaction.json in each item says what it calls for, cues.json when the user speaks, script.json who spoke and where
+each time is from. Accents that a script asks for are spoken only where a voice has them: script.json names both.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class InteractionPlan:
+    """What is to be made: the items in the order of the scripts."""
+
+    source: Path
+    tasks: tuple[InteractionTask, ...]
+    voices: tuple[Spec, ...]
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Return for each scenario how many items it has, and how many of them are there already."""
+        made = {name: {"items": 0, "there": 0} for name in dict.fromkeys(task.item.scenario for task in self.tasks)}
+        for task in self.tasks:
+            made[task.item.scenario]["items"] += 1
+            made[task.item.scenario]["there"] += is_made(task)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Interactions:
+    """All that was made, in the order of the plan, and what failed, with the reason."""
+
+    items: tuple[MadeInteraction, ...]
+    failed: tuple[tuple[str, str], ...] = ()
+
+
+def plan_interactions(
+    source: Path,
+    out: Path,
+    voices: Sequence[Spec] = (),
+    *,
+    scenarios: Sequence[str] = (),
+    timing: Timing | None = None,
+    seed: int = 0,
+    rate: int = 24_000,
+    language: str = "en",
+    limit: int | None = None,
+    recogniser: Spec | None = None,
+    cache: Path | None = None,
+    keys: Mapping[str, str] | None = None,
+) -> InteractionPlan:
+    """Return what :func:`make_interactions` would make; nothing is written or spoken.
+
+    ``source`` is a script or a folder of them. ``voices`` is the pool (empty: ten of Kokoro's, drawn by ``seed``),
+    dealt evenly over the items of each scenario; ``scenarios`` those to make (empty: all), ``limit`` the first so
+    many of each. An item has the same voice whatever else is made. Raises :class:`InputError` on what cannot be used.
+    """
+    timing = timing or Timing()
+    _check(scenarios, timing, rate, seed, limit)
+    items = read_interactions(source)
+    chosen = [item for item in items if not scenarios or item.scenario in scenarios]
+    if limit is not None:
+        chosen = [item for item in chosen if item.position < limit]
+    if not chosen:
+        found = f"none of {', '.join(scenarios)}"
+        there = dict.fromkeys(item.scenario for item in items)
+        raise InputError(source, found=found, expected=f"a scenario that it has: {', '.join(there)}")
+    if recogniser is not None:
+        # What cannot be opened is refused now, and once.
+        recogniser_of(recogniser, cache)
+    shared = tuple(sorted((keys or {}).items()))
+    pool = pool_for(language, voices, seed, cache, shared)
+    clips = source if source.is_dir() else source.parent
+    tasks = tuple(
+        InteractionTask(
+            item, clips, out, dealt(item, pool, seed), timing, seed, rate, language, recogniser, cache, shared
+        )
+        for item in chosen
+    )
+    folders = {str(task.folder).casefold() for task in tasks}
+    if len(folders) < len(tasks):
+        raise InputError(
+            source, found=f"{len(tasks) - len(folders)} items of the same name", expected="ids that differ"
+        )
+    return InteractionPlan(source, tasks, pool)
+
+
+def dealt(item: Scripted, pool: Sequence[Spec], seed: int) -> Spec:
+    """Return the voice of an item: the pool is shuffled for its scenario, and dealt round its items."""
+    order = np.random.default_rng([seed, zlib.crc32(item.scenario.encode())]).permutation(len(pool))
+    return pool[int(order[item.position % len(pool)])]
+
+
+def make_interactions(
+    plan: InteractionPlan, out: Path, *, progress: Progress | None = None, each: Each | None = None
+) -> Interactions:
+    """Make the items of ``plan`` in ``OUT/ib_SCENARIO/ID`` and return them; what is there already is not made again.
+
+    Raises :class:`InputError` where ``out`` holds something else, before anything is made.
+    """
+    _prepare(out, plan)
+    made, failed = dict[tuple[str, str], MadeInteraction](), list[tuple[str, str]]()
+    for done, outcome in enumerate((each or here)(make_interaction, plan.tasks), 1):
+        item = outcome.task.item
+        if outcome.error is None:
+            made[item.scenario, item.id] = outcome.result
+        else:
+            failed.append((f"{item.dataset}/{item.id}", outcome.error))
+        if progress:
+            progress("speak", done, len(plan.tasks))
+    keys = [(task.item.scenario, task.item.id) for task in plan.tasks]
+    found = Interactions(tuple(made[key] for key in keys if key in made), tuple(failed))
+    _write_summary(out, plan, found)
+    return found
+
+
+def _check(scenarios: Sequence[str], timing: Timing, rate: int, seed: int, limit: int | None) -> None:
+    unknown = [name for name in scenarios if name not in SCENARIOS]
+    if unknown:
+        raise InputError("--scenario", found=", ".join(unknown), expected=f"of {', '.join(SCENARIOS)}")
+    if not 0 <= timing.into <= LONGEST:
+        expected = f"0 to {in_seconds(LONGEST):g} seconds"
+        raise InputError("--into", found=f"{in_seconds(timing.into):g}", expected=expected)
+    if not 8_000 <= rate <= 192_000:
+        raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
+    if seed < 0:
+        raise InputError("--seed", found=seed, expected="0 or more")
+    if limit is not None and limit < 1:
+        raise InputError("--limit", found=limit, expected="1 or more")
+
+
+def _prepare(out: Path, plan: InteractionPlan) -> None:
+    summary = out / _SUMMARY
+    if summary.exists():
+        there = read_json(summary)
+        if not isinstance(there, dict) or there.get("made_for") != MAKER:
+            found = "a file that interactions did not write"
+            raise InputError(summary, found=found, expected="a new folder", do="choose another --out")
+    for folder in {task.folder.parent for task in plan.tasks}:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(folder, found=error.strerror or str(error), expected="a place to write to") from error
+        clear_halves(folder)
+
+
+def _write_summary(out: Path, plan: InteractionPlan, found: Interactions) -> None:
+    first = plan.tasks[0]
+    accents = sorted({asked_accent(task.item) for task in plan.tasks} - {""})
+    summary: dict[str, Any] = {
+        "schema": 1,
+        "made_for": MAKER,
+        "scripts": [{"name": file.name, "sha256": content_of(file)} for file in script_files(plan.source)],
+        "seed": first.seed,
+        "rate": first.rate,
+        "language": first.language,
+        "into": in_seconds(first.timing.into),
+        "prompt": first.timing.prompt,
+        "voices": [spec.to_json() for spec in plan.voices],
+        "recogniser": first.recogniser and first.recogniser.to_json(),
+        "items": {
+            name: sum(one.scenario == name for one in found.items)
+            for name in dict.fromkeys(task.item.scenario for task in plan.tasks)
+        },
+        "accents": {
+            "asked": accents,
+            "voices": sorted({one.voice for one in found.items if one.accent}),
+            "languages": sorted({one.language for one in found.items if one.accent}),
+        },
+        "failed": [{"item": item, "error": error} for item, error in found.failed],
+    }
+    write_json(out / _SUMMARY, summary)
+    about = out / "README.txt"
+    if not about.exists():
+        about.write_text(_ABOUT, encoding="utf-8")
