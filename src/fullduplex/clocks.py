@@ -27,7 +27,7 @@ from fullduplex.model.speech import Token
 from fullduplex.runs.items import read_item
 from fullduplex.runs.record import REPORTED, REPORTED_OUTPUT
 from fullduplex.runs.run import Run
-from fullduplex.runs.told import DONE, TWIN, read_told
+from fullduplex.runs.told import DONE, TWIN, read_told, was_held
 from fullduplex.stages import Asked, Progress, Scored, engine_for, heard_and_measured, settled
 
 FOLDER = "clocks"
@@ -95,7 +95,7 @@ def under(
         plain = item["id"] if repeat == 1 else item["id"].rpartition(" (repeat ")[0]
         out = made.folder(item["set"], plain, repeat)
         tasks.append(PlaceTask(str(folder), str(out), kind, priming))
-        if (folder / TWIN / LOG).is_file() and (folder / TWIN / DONE).is_file():
+        if (folder / TWIN / LOG).is_file() and was_held(folder / TWIN):
             twins.append(PlaceTask(str(folder / TWIN), str(out / TWIN), kind, priming))
         entries.append(_entry(folder, out, item))
         repeats.append(repeat)
@@ -175,7 +175,7 @@ def _with_twin(entry: Entry, out: Path, folder: Path) -> Entry:
     """Return ``entry`` with its clean twin's talk as it was placed anew, where there is one."""
     own, placed = folder / TWIN, out / TWIN
     files = {name: path for name, path in entry.files.items() if name != "clean_output.json"}
-    if not (placed / "output.wav").is_file():
+    if not (was_held(own) and (placed / "output.wav").is_file()):
         return replace(entry, files=files)
     files |= {"clean_input.wav": own / "input.wav", "clean_output.wav": placed / "output.wav"}
     return replace(entry, files=files)

@@ -24,13 +24,18 @@ from fullduplex.providers.weights import sha256
 from fullduplex.runs.record import KEPT, REPORTED, REPORTED_OUTPUT, events_in, write_attempt
 from fullduplex.runs.run import Run
 from fullduplex.runs.stimulus import Stimulus, stimulus
-from fullduplex.runs.told import DONE, TWIN, read_told
+from fullduplex.runs.told import DONE, TWIN, read_told, was_held
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 
 T = TypeVar("T")
 #: The folder of what earlier attempts left.
 ATTEMPTS = "attempts"
+#: What belongs to the answer that an item's folder came with, and is not true of another.
+_OF_AN_ANSWER = frozenset(
+    {"output.json", "words.json", "rating.json", "content_tag.json", "latency_intervals.json", "general_split.json",
+     "clean_output.wav", "clean_output.json"}
+)  # fmt: skip
 #: Talks that are held together begin so far apart, since a handshake keeps the others' frames waiting.
 _APART = ms(5)
 
@@ -142,15 +147,13 @@ def driven(entry: Entry, run: Run, repeat: int = 1, *, reported: bool = False) -
     """Return ``entry`` with what the run's talk recorded in place of what it had.
 
     ``reported``: with the words that the system reported of itself. Events are where the user's turns really fell.
+    A clean twin whose talk failed is none.
     """
     folder = run.folder(entry.set, entry.id, repeat)
-    files = {
-        name: path for name, path in entry.files.items() if name not in ("output.json", "words.json", "rating.json")
-    }
+    files = {name: path for name, path in entry.files.items() if name not in _OF_AN_ANSWER}
     if reported and (folder / REPORTED).is_file():
         files |= {"words.json": folder / REPORTED, "output.json": folder / REPORTED_OUTPUT}
-    files = {name: path for name, path in files.items() if name not in ("clean_output.wav", "clean_output.json")}
-    if (folder / TWIN / DONE).is_file() and (folder / TWIN / "output.wav").is_file():
+    if was_held(folder / TWIN) and (folder / TWIN / "output.wav").is_file():
         files |= {"clean_input.wav": folder / TWIN / "input.wav", "clean_output.wav": folder / TWIN / "output.wav"}
         if reported and (folder / TWIN / REPORTED_OUTPUT).is_file():
             files["clean_output.json"] = folder / TWIN / REPORTED_OUTPUT

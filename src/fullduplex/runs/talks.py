@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,11 +117,20 @@ def _listed(names: Sequence[str], most: int = 10) -> str:
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
+def _folders(run: Run) -> Iterator[tuple[Path, str]]:
+    """Yield the folder of every talk of ``run`` with its name, an item's before its clean twin's."""
+    for item in run.items():
+        name = f"{item.parent.name}/{item.name}"
+        yield item, name
+        if (item / TWIN).is_dir():
+            yield item / TWIN, f"{name} (clean twin)"
+
+
 def talks(run: Run) -> Talks | None:
     """Return the counts over every talk of ``run``; None of a run whose recordings were given."""
     found = Talks()
     times: dict[str, list[float]] = {name: [] for name in STAGES}
-    for folder in (each for item in run.items() for each in (item, item / TWIN) if each == item or each.is_dir()):
+    for folder, called in _folders(run):
         try:
             told = read_told(folder)
         except InputError:
@@ -145,7 +155,7 @@ def talks(run: Run) -> Talks | None:
         pacing = told.get("pacing", {})
         found.late += bool(pacing.get("late"))
         if pacing.get("late"):
-            found.late_items.append(f"{folder.parent.name}/{folder.name}")
+            found.late_items.append(called)
         received = told.get("received", {})
         found.behind += bool(received.get("falls_behind"))
         found.lost_frames += bool(received.get("missing_frames"))

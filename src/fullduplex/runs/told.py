@@ -59,5 +59,15 @@ def read_told(folder: Path) -> dict[str, Any]:
     return told
 
 
+def was_held(folder: Path) -> bool:
+    """Return whether the talk in ``folder`` did not fail: one that did says nothing of what its system does."""
+    if not (folder / DONE).is_file():
+        return False
+    try:
+        return not read_told(folder).get("failed")
+    except InputError:
+        return False
+
+
 #: A reply that comes after a whole input may make a talk longer than its cap.
 _LONGEST = 2 * in_seconds(LONGEST)
