@@ -1,0 +1,240 @@
+"""Short words while the other one talks: the system's during a monologue, and the user's during the system's answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from fullduplex.measures.exchange_ground import Heard, Limits, heard, is_backchannel_turn, told
+from fullduplex.measures.floor import Utterance
+from fullduplex.measures.interaction import Turn, scene
+from fullduplex.measures.overlap import BEHAVIOURS, Behaviour, plain_label
+from fullduplex.measures.words import count_all
+from fullduplex.model.spans import in_seconds, ms
+from fullduplex.model.trials import Absent, Fact, Trial, Verdict
+
+Kind = Literal["backchannel", "floor-take"]
+KINDS: tuple[Kind, ...] = ("backchannel", "floor-take")
+#: The verdicts that are asked for: ``backchannel-kind:KEY`` of each candidate, ``behaviour:TURN`` of each backchannel.
+KIND, BEHAVIOUR = "backchannel-kind", "behaviour"
+#: A recording that ends this soon after speech has cut it off.
+_CUT = ms(50)
+
+
+def candidates(trial: Trial, limits: Limits) -> list[tuple[str, Utterance]]:
+    """Return the utterances of the system that may be backchannels, each with the key of its verdict.
+
+    An utterance that begins during the user's monologue (turn ``u0``) or not later than ``response_after`` after its
+    last word, is at most ``candidate_within`` long, and has at most ``candidate_words`` words but one at least: where
+    none was recognised there is nothing to read, and the rule of :func:`acknowledgements` decides.
+    The key is its onset and end in seconds, ``12.340-12.900``: under other thresholds the nth candidate may be another
+    one, and must not inherit a verdict. Empty where the trial has no monologue.
+    """
+    found = heard(trial, "u0", limits)
+    if isinstance(found, Absent):
+        return []
+    return [(_key(u), u) for u in _during(found, limits) if u.words and _may_be(u, limits)]
+
+
+def acknowledgements(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return how many backchannels the system gave during the user's monologue.
+
+    A candidate (:func:`candidates`) is what the judge calls it (verdict ``backchannel-kind:KEY``); a candidate that
+    nobody judged is a backchannel if it is at most ``backchannel_within`` long and has at most ``backchannel_words``
+    words, else it takes the floor. What is longer than a candidate takes the floor. Speech that had begun before the
+    monologue is neither.
+    Absent: ``failed``, ``no annotation``, ``never asked``, ``no output``, ``censored`` (the recording ends within the
+    monologue), and what kept the judge from saying. Source: the page.
+    """
+    found = _kinds(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    given = [u for u, kind, _ in found if kind == "backchannel"]
+    how = "judged" if any(judged for *_, judged in found) else "by rule"
+    return Fact(len(given), given[0].span.start if given else None, f"{how}: {len(given)} of {len(found)} utterances")
+
+
+def floor_take(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system took the floor during the user's monologue, else 0. Absent: as :func:`acknowledgements`.
+
+    Ours departs from the page in what begins at the end: there, speech up to 0.4 s after the last word is still held
+    against the system; with ours it is the response.
+    """
+    found = _kinds(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    for u, kind, judged in found:
+        if kind == "floor-take":
+            return Fact(
+                1, u.span.start, f"took the floor: {told(u.span.duration)}, {'judged' if judged else 'by rule'}"
+            )
+    return Fact(0, found[0][0].span.start if found else None, "left the floor to the user")
+
+
+def backchannel_passed(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system gave a backchannel at least and never took the floor, else 0.
+
+    Absent: as :func:`acknowledgements`. Source: the page.
+    """
+    given, taken = acknowledgements(trial, limits), floor_take(trial, limits)
+    if isinstance(given, Absent):
+        return given
+    if isinstance(taken, Absent):
+        return taken
+    if taken.value:
+        return Fact(0, taken.at, taken.why)
+    if not given.value:
+        return Fact(0, why="no backchannel")
+    return Fact(1, given.at, given.why)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What the system did about one backchannel of the user's: the label and how it is known, or why it is not."""
+
+    turn: Turn
+    label: Behaviour | Absent
+    why: str = ""
+
+
+def outcomes(trial: Trial, limits: Limits) -> tuple[Outcome, ...] | Absent:
+    """Return what the system did about each of the user's backchannels (turns ``b0``, ``b1``, ...).
+
+    By rule where speech alone decides: speech that goes on, with no silence longer than ``joined_within``, until the
+    backchannel is over and ``goes_on`` after its onset is passed, is ``resume``. Else as it was judged: verdict
+    ``behaviour:TURN``, or ``behaviour`` of the whole item. A person's correction wins over the rule.
+    A label is Absent ``not exercised`` where the system was not speaking when the backchannel began, or it never fell
+    due; ``censored`` where the recording cuts the speech off; ``not judged``; and what kept the judge from saying.
+    Absent as a whole: ``failed``, ``no annotation``, ``no output``.
+    """
+    found = scene(trial)
+    if isinstance(found, Absent):
+        return found
+    turns = [turn for turn in found.turns if is_backchannel_turn(turn)]
+    if not turns:
+        return Absent("no annotation", "the interaction has no backchannel of the user's")
+    made = []
+    for turn in turns:
+        at = heard(trial, turn.id, limits, unasked="not exercised")
+        if isinstance(at, Absent) and at.reason == "no output":
+            return at
+        made.append(Outcome(turn, at) if isinstance(at, Absent) else _outcome(trial, at, limits))
+    return tuple(made)
+
+
+def undecided(trial: Trial, limits: Limits) -> list[Turn]:
+    """Return the user's backchannels of which a judge has to say what the system did: no rule decides."""
+    found = outcomes(_unjudged(trial), limits)
+    if isinstance(found, Absent):
+        return []
+    return [one.turn for one in found if isinstance(one.label, Absent) and one.label.reason == "not judged"]
+
+
+def user_backchannel_passed(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system resumed at each of the user's backchannels that met it speaking, else 0.
+
+    Absent: ``not exercised`` (none met it speaking), and as :func:`outcomes` where a label that matters is missing.
+    Source: the page, whose labels are these. That going on needs no judge is ours.
+    """
+    found = outcomes(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    met = [one for one in found if not (isinstance(one.label, Absent) and one.label.reason == "not exercised")]
+    if not met:
+        first = found[0].label
+        return first if isinstance(first, Absent) else Absent("not exercised")
+    for one in met:
+        if not isinstance(one.label, Absent) and one.label != "resume":
+            return Fact(0, _began(one.turn), f"{one.turn.id}: {one.why}")
+    for one in met:
+        if isinstance(one.label, Absent):
+            return one.label
+    return Fact(1, _began(met[0].turn), "; ".join(f"{one.turn.id}: {one.why}" for one in met))
+
+
+def derailed(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if a backchannel of the user's knocked the system off its answer, else 0: not what passes.
+
+    Absent: as :func:`user_backchannel_passed`. Source: the page.
+    """
+    found = user_backchannel_passed(trial, limits)
+    return found if isinstance(found, Absent) else Fact(1 - found.value, found.at, found.why)
+
+
+def _during(found: Heard, limits: Limits) -> list[Utterance]:
+    latest = found.end + limits.response_after
+    return [u for u in found.said if found.span.start <= u.span.start <= latest]
+
+
+def _may_be(u: Utterance, limits: Limits) -> bool:
+    return _at_most(u, limits.candidate_within, limits.candidate_words)
+
+
+def _at_most(u: Utterance, long: int, words: int) -> bool:
+    return u.span.duration <= long and (u.words is None or count_all(w.text for w in u.words) <= words)
+
+
+def _key(u: Utterance) -> str:
+    return f"{in_seconds(u.span.start):.3f}-{in_seconds(u.span.end):.3f}"
+
+
+def _kinds(trial: Trial, limits: Limits) -> list[tuple[Utterance, Kind, bool]] | Absent:
+    """Return each utterance of the monologue, what it is, and whether a judge says so."""
+    found = heard(trial, "u0", limits)
+    if isinstance(found, Absent):
+        return found
+    if found.cut_before(found.end):
+        return Absent("censored", "the recording ends within the monologue")
+    made: list[tuple[Utterance, Kind, bool]] = []
+    for u in _during(found, limits):
+        verdict = trial.verdicts.get(f"{KIND}:{_key(u)}") if u.words and _may_be(u, limits) else None
+        if isinstance(verdict, Absent):
+            return verdict
+        if verdict is None:
+            short = _at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
+            made.append((u, "backchannel" if short else "floor-take", False))
+            continue
+        label = next((kind for kind in KINDS if kind == str(verdict.value).strip().lower()), None)
+        if label is None:
+            return Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(KINDS)}")
+        made.append((u, label, True))
+    return made
+
+
+def _began(turn: Turn) -> int | None:
+    return None if turn.span is None else turn.span.start
+
+
+def _outcome(trial: Trial, at: Heard, limits: Limits) -> Outcome:
+    holding = next((u for u in at.said if at.span.start in u.span), None)
+    if holding is None:
+        return Outcome(at.turn, Absent("not exercised", "the system was not speaking when it began"))
+    verdict = trial.verdicts.get(f"{BEHAVIOUR}:{at.turn.id}", trial.verdicts.get(BEHAVIOUR))
+    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+        return _judged(at.turn, verdict)
+    if holding.span.end > max(at.span.end, at.span.start + limits.goes_on):
+        return Outcome(at.turn, "resume", "by rule: went on without a break")
+    if at.heard_until is not None and holding.span.end >= at.heard_until - _CUT:
+        return Outcome(at.turn, Absent("censored", "the recording ends while the system speaks"))
+    if isinstance(verdict, Absent):
+        return Outcome(at.turn, verdict)
+    if verdict is None:
+        stop = told(holding.span.end - at.span.start)
+        return Outcome(
+            at.turn, Absent("not judged", f"fell silent {stop} after it began: speech alone does not decide")
+        )
+    return _judged(at.turn, verdict)
+
+
+def _judged(turn: Turn, verdict: Verdict) -> Outcome:
+    text = plain_label(str(verdict.value))
+    label = next((known for known in BEHAVIOURS if known == text), None)
+    if label is None:
+        known = ", ".join(BEHAVIOURS)
+        return Outcome(turn, Absent("unparsable", f"judged {verdict.value!r}, which is none of {known}"))
+    how = verdict.by if verdict.by.startswith("amended") else "judged"
+    return Outcome(turn, label, f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else ""))
+
+
+def _unjudged(trial: Trial) -> Trial:
+    return replace(trial, verdicts={})

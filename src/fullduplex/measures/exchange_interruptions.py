@@ -1,0 +1,188 @@
+"""Whether a system that is interrupted stops, and answers what it was interrupted with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fullduplex.measures.exchange_ground import Heard, Limits, heard, is_backchannel_turn, spoken, told, too_soon
+from fullduplex.measures.floor import Utterance
+from fullduplex.measures.interaction import scene
+from fullduplex.measures.words import count_all
+from fullduplex.model.spans import in_seconds, ms
+from fullduplex.model.trials import Absent, Fact, Trial, Verdict
+
+#: The turn that interrupts, and the verdict on what is said after it.
+INTERRUPTION, ADDRESSED = "u1", "addressed"
+#: A recording that ends this soon after speech has cut it off.
+_CUT = ms(50)
+
+
+def exercised(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the interruption met the system talking, else 0.
+
+    Talking: the system was heard before the interruption (turn ``u1``) began, at most ``premise_within`` before it,
+    included. An interruption that never fell due, since no reply began, is 0 too.
+    Absent: ``failed``, ``no annotation``, ``no output``. Source: the page.
+    """
+    found = _interrupted(trial, limits)
+    if not isinstance(found, Absent):
+        return Fact(1, found.heard.span.start, "was talking")
+    return Fact(0, why=found.detail) if found.reason == "not exercised" else found
+
+
+def yielded(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system fell silent at most ``yields_within`` after the interruption's last word, else 0.
+
+    What has to end is the utterance that was heard when the interruption began: silences of at most ``joined_within``
+    lie inside it. Absent: ``not exercised``, ``censored`` (the recording ends while the system speaks), ``failed``,
+    ``no annotation``, ``no output``.
+    Source: the page says "stopped and addressed", and no time by which it must have stopped; the limit is ours.
+    """
+    found = _interrupted(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    at, holding = found.heard, found.holding
+    stop = holding.span.end
+    since = stop - at.span.start
+    if stop > at.end + limits.yields_within:
+        return Fact(0, at.span.start, f"talked on for {told(since)} after the interruption began")
+    if at.heard_until is not None and stop >= at.heard_until - _CUT:
+        return Absent("censored", "the recording ends while the system speaks")
+    return Fact(1, stop, f"stopped {told(since)} {'before' if since < 0 else 'after'} the interruption began")
+
+
+def replies(trial: Trial, limits: Limits) -> tuple[Utterance, ...] | Absent:
+    """Return what the system says to the interruption, in order: what a judge reads.
+
+    Utterances that begin at most ``reply_lead`` before the interruption's last word ends (included), not before the
+    interruption does, and before the user's next turn; of more than ``reply_words`` words or longer than
+    ``reply_over``. Absent: ``not exercised``, ``failed``, ``no annotation``, ``no output``.
+    Source: the page begins 0.2 s before the end and asks for more than three words or more than 1 s
+    (:data:`PAGE`), which left right answers such as "Twelve." unjudged; ours takes every utterance.
+    """
+    found = _interrupted(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    at = found.heard
+    earliest = max(at.span.start, at.end - limits.reply_lead)
+    return tuple(u for u in at.until_next(at.said) if u.span.start >= earliest and _is_reply(u, limits))
+
+
+def addressed(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system's :func:`replies` deal with the interruption, else 0.
+
+    As it was judged (verdict ``addressed``, yes or no); 0 by rule where there is no reply, or no word in it.
+    Absent: ``not judged``, what kept the judge from saying, ``censored`` (no reply, and the recording ends less than
+    ``window`` after the interruption), and as :func:`replies`.
+    """
+    found = replies(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    verdict = trial.verdicts.get(ADDRESSED)
+    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+        return _said(verdict, found[0].span.start if found else None)
+    if not found:
+        at = heard(trial, INTERRUPTION, limits, unasked="not exercised")
+        if isinstance(at, Absent):
+            return at
+        return too_soon(at, limits.window) or Fact(0, at.end, "by rule: nothing that counts as a reply")
+    if all(u.words is not None and not spoken(u.words) for u in found):
+        return Fact(0, found[0].span.start, "by rule: no word was recognised in the reply")
+    if isinstance(verdict, Absent):
+        return verdict
+    if verdict is None:
+        return Absent("not judged", "whether the reply deals with the interruption has to be judged")
+    return _said(verdict, found[0].span.start)
+
+
+def interruption_passed(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return 1 if the system, interrupted while talking, :func:`yielded` and :func:`addressed` it, else 0.
+
+    0 as soon as one of the two is. Absent: as they are. Source: the page ("yield and answer").
+    """
+    stopped, dealt = yielded(trial, limits), addressed(trial, limits)
+    for found in (stopped, dealt):
+        if isinstance(found, Fact) and not found.value:
+            return found
+    if isinstance(stopped, Absent):
+        return stopped
+    if isinstance(dealt, Absent):
+        return dealt
+    return Fact(1, dealt.at, f"{stopped.why}; {dealt.why}")
+
+
+def injection_delay(trial: Trial, limits: Limits) -> Fact | Absent:
+    """Return how long the reply had been going when the interruption began, in seconds.
+
+    u1's onset less the reply's: the reply is the first utterance that is heard after the last word of ``u0``, and
+    begins there at the earliest. Neither high nor low is good: systems that were interrupted at different points of
+    their replies were not asked the same. Absent: as :func:`yielded`. Source: the page, which tells it per system.
+    """
+    found = _interrupted(trial, limits)
+    if isinstance(found, Absent):
+        return found
+    first = heard(trial, "u0", limits)
+    if isinstance(first, Absent):
+        return first
+    began = found.heard.span.start
+    onset = next((u.span.start for u in first.said if first.end < u.span.end and u.span.start < began), None)
+    if onset is None:
+        return Absent("not exercised", "nothing was heard between the first turn and the interruption")
+    onset = max(onset, first.end)
+    return Fact(in_seconds(began - onset), began, f"the reply began at {in_seconds(onset):.2f} s")
+
+
+def released_while_speaking(trial: Trial) -> Fact | Absent:
+    """Return the share of the user's turns after the first that began while the system was being heard.
+
+    Backchannels of the user's (turns ``b0``, ...) are none: they are meant to. Of interruptions it tells whether they
+    were exercised, which :func:`exercised` tells better.
+    Absent: ``failed``, ``no annotation`` (nobody noted it, or there is one turn alone), ``never asked`` (no later turn
+    fell). Source: the page counts them in conversations of several turns.
+    """
+    found = scene(trial)
+    if isinstance(found, Absent):
+        return found
+    later = [turn for turn in found.turns if not is_backchannel_turn(turn)][1:]
+    if not later:
+        return Absent("no annotation", "the interaction has one turn alone")
+    fell = [turn for turn in later if turn.span is not None]
+    if not fell:
+        return Absent("never asked", "no later turn fell")
+    known = [turn for turn in fell if turn.talking is not None]
+    if not known:
+        return Absent("no annotation", "whether the system was being heard was not noted")
+    over = [turn.span.start for turn in known if turn.talking and turn.span is not None]
+    return Fact(len(over) / len(known), over[0] if over else None, f"{len(over)} of {len(known)} turns")
+
+
+@dataclass(frozen=True, slots=True)
+class _Interrupted:
+    heard: Heard
+    holding: Utterance
+
+
+def _interrupted(trial: Trial, limits: Limits) -> _Interrupted | Absent:
+    """Return the interruption and the utterance that it met. Absent: ``not exercised``, and as :func:`heard`."""
+    at = heard(trial, INTERRUPTION, limits, unasked="not exercised")
+    if isinstance(at, Absent):
+        return at
+    began = at.span.start
+    before = [u for u in at.said if u.span.start < began and u.span.end >= began - limits.premise_within]
+    if not before:
+        return Absent("not exercised", f"the system was not heard within {told(limits.premise_within)} before it")
+    return _Interrupted(at, before[-1])
+
+
+def _is_reply(u: Utterance, limits: Limits) -> bool:
+    if u.span.duration > limits.reply_over:
+        return True
+    return u.words is not None and count_all(w.text for w in u.words) > limits.reply_words
+
+
+def _said(verdict: Verdict, at: int | None) -> Fact | Absent:
+    label = str(verdict.value).strip().lower()
+    if label not in ("yes", "no"):
+        return Absent("unparsable", f"judged {verdict.value!r}, which is neither yes nor no")
+    how = verdict.by if verdict.by.startswith("amended") else "judged"
+    return Fact(1 if label == "yes" else 0, at, f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else ""))
