@@ -1,0 +1,1 @@
+"""InteractionBench: what is asked, what is measured, and what was printed."""
