@@ -321,7 +321,7 @@ def _has_words(entry: Entry) -> bool:
 
 def _annotated(entries: Iterable[Entry]) -> set[str]:
     """Return the sets with an annotated event; in the others the user's channel may show the events."""
-    names = {"pause.json", "turn_taking.json", "interrupt.json", "metadata.json"}
+    names = {"pause.json", "turn_taking.json", "interrupt.json", "metadata.json", "interaction.json"}
     return {entry.set for entry in entries if entry.events or names & set(entry.files)}
 
 

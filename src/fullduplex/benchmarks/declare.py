@@ -76,14 +76,26 @@ class Parts:
 class Asks:
     """What a judge is asked of a trial: the verdict's name, the rubric's, and what is shown.
 
-    ``fields`` returns the rubric's fields, or Absent where nothing is to be judged. ``clip`` names the side
-    that a judge who hears is given, "" for none.
+    ``fields`` returns the rubric's fields, or Absent where nothing is to be judged; or several questions of one item,
+    each under a key: the verdict is then called ``verdict:key``. ``clip`` names the side that a judge who hears is
+    given, "" for none. ``votes``: at least so many are cast.
     """
 
     verdict: str
     rubric: str
-    fields: Callable[[Trial], Mapping[str, str] | Absent]
+    fields: Callable[[Trial], Mapping[str, str] | Mapping[str, Mapping[str, str]] | Absent]
     clip: str = ""
+    votes: int = 1
+
+    def questions(self, trial: Trial) -> list[tuple[str, Mapping[str, str] | Absent]]:
+        """Return each question of ``trial`` with the name of its verdict."""
+        found = self.fields(trial)
+        if isinstance(found, Absent):
+            return [(self.verdict, found)]
+        plain = {name: value for name, value in found.items() if isinstance(value, str)}
+        if plain or not found:
+            return [(self.verdict, plain)]
+        return [(f"{self.verdict}:{key}", value) for key, value in found.items() if isinstance(value, Mapping)]
 
 
 @dataclass(frozen=True, slots=True)

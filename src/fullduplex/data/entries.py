@@ -8,7 +8,7 @@ from pathlib import Path
 
 from fullduplex.model.items import Event
 
-#: The tasks of Full-Duplex-Bench v1.0 and v1.5, by their names in its own command line.
+#: The tasks of Full-Duplex-Bench v1.0 and v1.5, by their names in its own command line, and of InteractionBench.
 TASKS = (
     "pause_handling",
     "smooth_turn_taking",
@@ -17,6 +17,20 @@ TASKS = (
     "user_backchannel",
     "talking_to_other",
     "background_speech",
+    "ib_backchannel",
+    "ib_pause",
+    "ib_turn_taking",
+    "ib_user_backchannel",
+    "ib_interruption",
+    "ib_logic",
+    "ib_countdown",
+    "ib_alternating_count",
+    "ib_grammar",
+    "ib_keyword_wait",
+    "ib_stay_quiet",
+    "ib_whisper",
+    "ib_volume",
+    "ib_groundedness",
 )
 
 

@@ -26,6 +26,7 @@ from fullduplex.data.fdb_json import (
     words_of,
 )
 from fullduplex.data.files import read_json, write_json
+from fullduplex.data.interactions import on_the_clock, read_interaction
 from fullduplex.data.official import EVENT_FILES, EVENT_KINDS, expected_files
 from fullduplex.errors import InputError
 from fullduplex.model.items import Event, Item
@@ -175,6 +176,8 @@ def _reference(files: Mapping[str, Path], task: str) -> dict[str, Any]:
         made["context"] = read_context(files["interrupt.json"])
     elif "metadata.json" in EVENT_FILES.get(task, ()) and "metadata.json" in files:
         made["context"] = read_metadata(files["metadata.json"]).context
+    if "interaction.json" in files:
+        made["interaction"] = on_the_clock(read_interaction(files["interaction.json"]))
     if "transcription.json" in files:
         # No score rests on it, and releases differ in its shape: an odd one fails no trial.
         try:

@@ -20,8 +20,24 @@ SETS = MappingProxyType(
         "user_backchannel": ("user_backchannel", 99),
         "talking_to_other": ("talking_to_other", 100),
         "background_speech": ("background_speech", 100),
+        "ib_backchannel": ("ib_backchannel", 20),
+        "ib_pause": ("ib_pause", 30),
+        "ib_turn_taking": ("ib_turn_taking", 30),
+        "ib_user_backchannel": ("ib_user_backchannel", 30),
+        "ib_interruption": ("ib_interruption", 30),
+        "ib_logic": ("ib_logic", 10),
+        "ib_countdown": ("ib_countdown", 10),
+        "ib_alternating_count": ("ib_alternating_count", 1),
+        "ib_grammar": ("ib_grammar", 10),
+        "ib_keyword_wait": ("ib_keyword_wait", 10),
+        "ib_stay_quiet": ("ib_stay_quiet", 10),
+        "ib_whisper": ("ib_whisper", 10),
+        "ib_volume": ("ib_volume", 10),
+        "ib_groundedness": ("ib_groundedness", 10),
     }
 )
+#: The tasks of InteractionBench; a folder's name has to be one of them to tell it.
+INTERACTION_TASKS = tuple(name for name in SETS if name.startswith("ib_"))
 V15_SETS = ("user_interruption", "user_backchannel", "talking_to_other", "background_speech")
 #: Tasks that exist only in v1.5.
 V15_TASKS = V15_SETS[1:]
@@ -34,6 +50,7 @@ EVENT_FILES = MappingProxyType(
         "backchannel": (),
         "user_interruption": ("interrupt.json", "metadata.json"),
         **dict.fromkeys(V15_TASKS, ("metadata.json",)),
+        **dict.fromkeys(INTERACTION_TASKS, ("interaction.json",)),
     }
 )
 #: The task that an event file tells; metadata.json fits the four of v1.5.
@@ -74,6 +91,7 @@ JSON_FILES = (
     "vad.json",
     "words.json",
     "cues.json",
+    "interaction.json",
 )
 
 _CLEAN = ("clean_input.wav", "clean_output.wav", "clean_input.json", "clean_output.json")
@@ -91,6 +109,8 @@ _TASK_NAMES = (
 def task_named(name: str) -> str | None:
     """Return the task that a folder's name tells of (``v1_turn_taking``, ``Pause-Handling``), or None."""
     plain = re.sub(r"[\W_]+", "_", name.lower())
+    if plain in INTERACTION_TASKS:
+        return plain
     return next((task for pattern, task in _TASK_NAMES if re.search(pattern, plain)), None)
 
 
@@ -118,6 +138,8 @@ def expected_files(task: str, files: frozenset[str] | set[str] = frozenset()) ->
 
     ``files`` are those it has: an interruption item that has v1.5 files is expected to have all of those.
     """
+    if task in INTERACTION_TASKS:
+        return ("output.wav", "interaction.json")
     if is_v15(task, files):
         return ("input.wav", "output.wav", "metadata.json", "input.json", "output.json", *_CLEAN)
     return ("input.wav", "output.wav", *EVENT_FILES.get(task, ())[:1], "output.json")

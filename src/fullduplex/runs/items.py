@@ -16,6 +16,8 @@ from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.fdb_folder import load_trial, read_tokens, transcript, twin_of
 from fullduplex.data.files import read_json, replacing, write_json
+from fullduplex.data.interactions import FILE as INTERACTION
+from fullduplex.data.interactions import on_the_clock, read_interaction
 from fullduplex.errors import InputError
 from fullduplex.measures.events import inferred
 from fullduplex.model.items import Event, Item
@@ -23,6 +25,7 @@ from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, seconds
 from fullduplex.model.speech import Token, Track, Word
 from fullduplex.model.trials import Absent, Trial, Verdict
 from fullduplex.runs.sounds import read_acoustics
+from fullduplex.runs.told import DONE, read_told
 
 SCHEMA = 1
 #: The hearing that people see, and that events are inferred from.
@@ -79,11 +82,14 @@ def place(entry: Entry, folder: Path, system: str, *, infer: bool) -> dict[str, 
             else:
                 _copy(path, folder / name)
             files[name] = name
+    interaction = _interaction(entry, folder)
     item = {
         **blank(entry, system),
         "files": files,
-        "events": event_rows(trial.events),
-        "reference": {} if failed or not trial.events else {**_raw_ends(entry.files), **_context(trial)},
+        "events": event_rows(interaction_events(interaction) if interaction else trial.events),
+        "reference": {"interaction": interaction}
+        if interaction
+        else ({} if failed or not trial.events else {**_raw_ends(entry.files), **_context(trial)}),
         "infer": infer,
         "missing": list(trial.missing),
         "failed": failed,
@@ -114,6 +120,18 @@ def _place_twin(twin: Entry, folder: Path, files: dict[str, str], durations: dic
         except InputError as error:
             files.pop(role, None)
             yield str(error)
+
+
+def interaction_events(told: Mapping[str, Any]) -> tuple[Event, ...]:
+    """Return what an interaction calls for as events of the timeline: trigger words, pauses, probes."""
+    made = [("trigger", one, one["word"]) for one in told["expects"]]
+    made += [("pause", one, "") for one in told["pauses"]]
+    made += [("probe", one, f"{one['type']}: {one['expected']}") for one in told["probes"]]
+    return tuple(
+        Event(kind, Span(seconds(one["start"]), max(seconds(one["start"]) + 1, seconds(one["end"]))), text)
+        for kind, one, text in made
+        if one["start"] is not None
+    )
 
 
 def event_rows(events: Iterable[Event]) -> list[dict[str, Any]]:
@@ -278,6 +296,25 @@ def _distribution(reference: Mapping[str, Any], item: str) -> Any:
 
 def _optional(path: Path) -> Any:
     return read_json(path) if path.is_file() else {}
+
+
+def _interaction(entry: Entry, folder: Path) -> dict[str, Any]:
+    """Return the item's interaction on the session clock, {} where it has none or it cannot be read (a fault, told).
+
+    A talk that was held in ``folder`` says where each turn fell; the run's own copy of the file then says so too.
+    """
+    path = entry.files.get(INTERACTION)
+    if path is None:
+        return {}
+    try:
+        told = read_interaction(path)
+        turns = read_told(folder).get("turns", ()) if (folder / DONE).is_file() else ()
+    except InputError:
+        return {}
+    found = on_the_clock(told, turns)
+    if turns:
+        write_json(folder / INTERACTION, {**read_json(path), "turns": list(turns)})
+    return found
 
 
 def _context(trial: Trial) -> dict[str, str]:

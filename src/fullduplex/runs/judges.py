@@ -9,7 +9,7 @@ from typing import Any
 
 from fullduplex.data.files import brief, read_json, write_json
 from fullduplex.errors import InputError
-from fullduplex.judging.keeping import verdict_of
+from fullduplex.judging.keeping import read_verdicts
 from fullduplex.model.spec import Spec
 from fullduplex.model.trials import Trial, Verdict
 from fullduplex.runs.run import Run
@@ -90,11 +90,16 @@ def with_verdicts(trial: Trial, folder: Path, judges: tuple[Seated, ...]) -> Tri
     if not judges or not (folder / "judge.json").is_file():
         return trial
     found = dict(trial.verdicts)
+    kept = read_verdicts(folder)
     for judge in reversed(judges):
-        for name, rubric in judge.rubrics.items():
-            verdict = verdict_of(folder, name, judge.spec.digest, rubric_digest=rubric.get("digest", ""))
-            if verdict is not None:
-                found[name] = replace(verdict, by=judge.name) if isinstance(verdict, Verdict) else verdict
+        for one in kept:
+            # Several questions of one kind are kept as NAME:KEY.
+            rubric = judge.rubrics.get(one.name.partition(":")[0])
+            if rubric is None or one.judge.digest != judge.spec.digest:
+                continue
+            if rubric.get("digest", "") in ("", one.rubric_digest):
+                verdict = one.verdict
+                found[one.name] = replace(verdict, by=judge.name) if isinstance(verdict, Verdict) else verdict
     return replace(trial, verdicts=found)
 
 

@@ -1,0 +1,159 @@
+"""What an interaction calls for: ``interaction.json`` of an item, read, and set on a talk's clock.
+
+The file (times in decimal seconds, from the beginning of the cue's own audio)::
+
+    {"schema": 1, "scenario": "grammar", "category": "grammar", "target": "went", "synthesised": true,
+     "expects": [{"id": "1", "cue": "u0", "start": 4.21, "end": 4.63, "word": "goed", "action": "INTERRUPT",
+                  "window": [0.05, 0.3], "overlap": "required", "target": "went"}],
+     "probes": [{"id": "1", "cue": "u9", "type": "recall", "expected": "...", "fact": "...",
+                 "rests_on_assistant": false}],
+     "pauses": [{"cue": "u0", "start": 2.1, "end": 3.7}],
+     "script": [{"who": "user", "text": "...", "cue": "u0"}, {"who": "assistant", "text": "..."}]}
+
+Once a talk was held, ``turns`` says when each cue fell, and every time can be set on the session clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullduplex.data.files import brief, member, number, read_json, text, time
+from fullduplex.errors import InputError
+
+FILE = "interaction.json"
+SCHEMA = 1
+ACTIONS = ("WAIT", "BACKCHANNEL", "TAKE_FLOOR", "INTERRUPT", "CONTINUE", "YIELD", "RESUME", "ABORT")
+OVERLAPS = ("required", "forbidden", "allowed")
+PROBES = ("recall", "update", "never_said", "constraint", "attribution", "false_premise", "nonsense")
+_KNOWN = {
+    "schema", "scenario", "category", "topic", "target", "targets", "synthesised", "instruction", "expects", "probes",
+    "pauses", "script", "turns", "style", "state", "notes", "reply", "voice",
+}  # fmt: skip
+
+
+def read_interaction(path: Path) -> dict[str, Any]:
+    """Return what an interaction.json says; raises :class:`InputError` on one that cannot be meant."""
+    told = read_json(path)
+    if not isinstance(told, dict):
+        raise InputError(path, found=brief(told), expected="an object with a scenario")
+    unknown = sorted(set(told) - _KNOWN)
+    if unknown:
+        raise InputError(path, found=repr(unknown[0]), expected=", ".join(sorted(_KNOWN)))
+    if told.get("schema") != SCHEMA:
+        raise InputError(path, "schema", found=brief(told.get("schema")), expected=str(SCHEMA))
+    text(member(told, "scenario", path), path, "scenario")
+    expects = [_expected(one, path, f"expects[{n}]") for n, one in enumerate(_list(told, "expects", path))]
+    probes = [_probe(one, path, f"probes[{n}]") for n, one in enumerate(_list(told, "probes", path))]
+    pauses = [_placed(one, path, f"pauses[{n}]") for n, one in enumerate(_list(told, "pauses", path))]
+    return {**told, "expects": expects, "probes": probes, "pauses": pauses, "turns": _turns(told, path)}
+
+
+def on_the_clock(told: Mapping[str, Any], turns: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """Return what :func:`read_interaction` read with every time on the session clock, in decimal seconds.
+
+    ``turns`` are a talk's (``id``, ``timestamp`` or None, ``text``, ``premise``); without them those of the file count.
+    What stands in a cue that never fell has ``start`` and ``end`` None. A probe has ``asked``: whether it was.
+    """
+    fell = list(turns) or list(told["turns"])
+    spans = {str(turn["id"]): turn["timestamp"] for turn in fell}
+
+    def moved(one: Mapping[str, Any]) -> dict[str, Any]:
+        span = spans.get(one["cue"])
+        if span is None:
+            return {**one, "start": None, "end": None}
+        # The end of the talk may cut a cue off: what lies past it was never said.
+        said = span[0] + one["end"] <= span[1] + 0.001
+        return {**one, "start": span[0] + one["start"], "end": span[0] + one["end"]} if said else {
+            **one, "start": None, "end": None,
+        }  # fmt: skip
+
+    probes = [{**one, "asked": spans.get(one["cue"]) is not None} for one in told["probes"]]
+    return {
+        **told,
+        "turns": [dict(turn) for turn in fell],
+        "expects": [moved(one) for one in told["expects"]],
+        "pauses": [moved(one) for one in told["pauses"]],
+        "probes": [
+            {
+                **one,
+                "start": (spans.get(one["cue"]) or [None, None])[0],
+                "end": (spans.get(one["cue"]) or [None, None])[1],
+            }
+            for one in probes
+        ],
+    }
+
+
+def _expected(one: Any, path: Path, field: str) -> dict[str, Any]:
+    made = _placed(one, path, field)
+    action = text(member(one, "action", path, field), path, f"{field}.action")
+    if action not in ACTIONS:
+        raise InputError(path, f"{field}.action", found=action, expected=", ".join(ACTIONS))
+    overlap = text(one.get("overlap", "allowed"), path, f"{field}.overlap")
+    if overlap not in OVERLAPS:
+        raise InputError(path, f"{field}.overlap", found=overlap, expected=", ".join(OVERLAPS))
+    window = one.get("window")
+    if window is not None:
+        if not isinstance(window, list) or len(window) != 2:
+            raise InputError(path, f"{field}.window", found=brief(window), expected="[start, end] in seconds, or null")
+        window = [number(each, path, f"{field}.window") for each in window]
+        if window[0] > window[1]:
+            raise InputError(path, f"{field}.window", found=brief(window), expected="the start before the end")
+    return made | {
+        "id": text(one.get("id", ""), path, f"{field}.id"),
+        "word": text(one.get("word", ""), path, f"{field}.word"),
+        "action": action,
+        "overlap": overlap,
+        "window": window,
+        "target": text(one.get("target", ""), path, f"{field}.target"),
+    }
+
+
+def _probe(one: Any, path: Path, field: str) -> dict[str, Any]:
+    if not isinstance(one, dict):
+        raise InputError(path, field, found=brief(one), expected="a probe")
+    kind = text(member(one, "type", path, field), path, f"{field}.type")
+    if kind not in PROBES:
+        raise InputError(path, f"{field}.type", found=kind, expected=", ".join(PROBES))
+    return {
+        "id": text(member(one, "id", path, field), path, f"{field}.id"),
+        "cue": text(member(one, "cue", path, field), path, f"{field}.cue"),
+        "type": kind,
+        "expected": text(member(one, "expected", path, field), path, f"{field}.expected"),
+        "fact": text(one.get("fact", ""), path, f"{field}.fact"),
+        "kind": text(one.get("kind", ""), path, f"{field}.kind"),
+        "rests_on_assistant": bool(one.get("rests_on_assistant", False)),
+    }
+
+
+def _placed(one: Any, path: Path, field: str) -> dict[str, Any]:
+    if not isinstance(one, dict):
+        raise InputError(path, field, found=brief(one), expected="an object with cue, start and end")
+    start, end = (time(member(one, name, path, field), path, f"{field}.{name}") for name in ("start", "end"))
+    if not 0 <= start < end:
+        raise InputError(path, field, found=brief([start, end]), expected="the start before the end, none negative")
+    return {"cue": text(member(one, "cue", path, field), path, f"{field}.cue"), "start": start, "end": end}
+
+
+def _turns(told: Mapping[str, Any], path: Path) -> list[dict[str, Any]]:
+    made = []
+    for n, turn in enumerate(_list(told, "turns", path)):
+        field = f"turns[{n}]"
+        if not isinstance(turn, dict):
+            raise InputError(path, field, found=brief(turn), expected="an object with id and timestamp")
+        span = turn.get("timestamp")
+        if span is not None:
+            if not isinstance(span, list) or len(span) != 2:
+                raise InputError(path, f"{field}.timestamp", found=brief(span), expected="[start, end] or null")
+            span = [time(each, path, f"{field}.timestamp") for each in span]
+        made.append({**turn, "id": text(member(turn, "id", path, field), path, f"{field}.id"), "timestamp": span})
+    return made
+
+
+def _list(told: Mapping[str, Any], name: str, path: Path) -> list[Any]:
+    value = told.get(name, [])
+    if not isinstance(value, list):
+        raise InputError(path, name, found=brief(value), expected="a list")
+    return value
