@@ -245,7 +245,10 @@ def test_a_label_in_place_of_a_rating_is_counted_as_unreadable(folder: Path, tmp
 def people(run: Run, ratings: dict[str, dict[str, int]]) -> None:
     for item, given in ratings.items():
         for rater, value in given.items():
-            append(run.path, Review(rater, "interruption", "1", "d", "user_interruption", item, {"rating": value}))
+            append(
+                run.path,
+                Review(rater, "interruption", "1", "d", "user_interruption", item, {"rating": value}, heard=1.0),
+            )
 
 
 def test_agreement_with_people_stands_beside_the_number(folder: Path, tmp_path: Path) -> None:
@@ -344,7 +347,7 @@ def test_sensitivity_moves_one_choice_at_a_time_and_names_what_moves_a_number(tm
     assert band.kinds["threshold"] == (0.0, 1.0)
     order = next(s for s in found.standings if s.metric == "latency" and s.scenario == "user_interruption")
     assert order.tiers == (("early",), ("late",))
-    assert order.wins["early", "late"] == 1.0
+    assert order.wins["early", "late"].probability == 1.0
     # The released rule clips what is early to 0: the order stays, and the conditions without all systems are left out.
     assert all(shift.tau in (1.0, None) for shift in order.shifts)
 
@@ -477,3 +480,39 @@ def test_a_judge_beside_writes_nothing_that_scripts_would_read(folder: Path, tmp
     run = scored(folder, tmp_path / "run").run
     judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache", leads=False)
     assert not list(run.path.rglob("rating.json"))
+
+
+def test_a_judge_that_answers_nothing_takes_nobodys_place_and_says_why(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
+    write_json(tmp_path / "empty.json", {"replies": []})
+    outcome = judge(run, Spec("recorded", {"path": str(tmp_path / "empty.json")}), tmp_path / "cache")
+    again(run)
+    assert row(run.path)["value"] == 4.0
+    assert any("holds no further reply" in remark for remark in outcome.remarks)
+    assert any("still counts" in remark for remark in outcome.remarks)
+
+
+def test_votes_that_tie_count_for_stability(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(1), rated(3), rated(5)]), tmp_path / "cache", votes=3, concurrency=1)
+    (found,) = agree(run)[0]["verdicts"]
+    (known,) = found["judges"].values()
+    assert known["votes"]["agreeing"]["value"] == pytest.approx(1 / 3)
+    assert known["votes"]["unanimous"]["value"] == 0.0
+
+
+def test_reviews_of_clips_that_were_hardly_heard_are_told(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    append(run.path, Review("Ann", "interruption", "1", "d", "user_interruption", "0", {"rating": 3}, heard=0.1))
+    _, remarks = agree(run)
+    assert remarks == ("1 of 1 reviews were given before half of the clip was played; they count",)
+
+
+def test_what_is_made_of_a_verdict_is_not_corrected_beside_it(
+    folder: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
+    refused = command("amend", str(run.path), "user_interruption/0", "latncy", "1", "--who", "Ann", "--why", "no")
+    assert refused.exit_code == 1 and "latency" in refused.output and "wpm" not in refused.output

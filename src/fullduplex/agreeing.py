@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from fullduplex.measures.agreement import (
     krippendorffs_alpha,
     per_class,
     percent_agreement,
+    stability,
     trust,
 )
 from fullduplex.measures.metric import Estimate
@@ -42,6 +43,8 @@ from fullduplex.runs.judges import Seated, judges_of
 from fullduplex.runs.run import Run
 
 SCHEMA = 1
+#: Of a review whose clip was played for a smaller share, the reader is told.
+HEARD = 0.5
 Value = float | str
 
 
@@ -51,6 +54,7 @@ class Said:
 
     people: dict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
     judges: dict[str, dict[str, Verdict]] = field(default_factory=lambda: defaultdict(dict))
+    votes: dict[str, dict[str, tuple[Value, ...]]] = field(default_factory=lambda: defaultdict(dict))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,10 +116,14 @@ def _said(run: Run, rubrics: Mapping[str, str]) -> tuple[dict[str, Said], dict[s
     kept = read_kept(run.path)
     for review in kept.reviews:
         for question, answer in review.answers.items():
-            if question in said and answer is not None:
+            name, _, which = question.partition(":")
+            if name in said and answer is not None:
                 # One rater under two wordings of a form is one rater; the later words count.
-                said[question].people[review.key][review.rater] = _value(answer)
-    return said, groups, (*kept.damaged, *remarks)
+                rated = f"{review.key}:{which}" if which else review.key
+                said[name].people[rated][review.rater] = _value(answer)
+    unheard = sum(review.heard < HEARD for review in kept.reviews)
+    told = f"{unheard} of {len(kept.reviews)} reviews were given before half of the clip was played; they count"
+    return said, groups, (*kept.damaged, *remarks, *([told] if unheard else []))
 
 
 def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping[str, Said]) -> None:
@@ -123,11 +131,18 @@ def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping
     for kept in read_verdicts(folder):
         judge = by_digest.get(kept.judge.digest)
         verdict = kept.verdict
-        if kept.name not in said or judge is None or not isinstance(verdict, Verdict):
+        name, _, which = kept.name.partition(":")
+        if name not in said or judge is None:
             continue
-        if judge.rubrics.get(kept.name, {}).get("digest") in (None, kept.rubric_digest):
+        if judge.rubrics.get(name, {}).get("digest") not in (None, kept.rubric_digest):
+            continue
+        item = f"{key}:{which}" if which else key
+        # Votes that tie make no verdict, and are the least stable of all.
+        votes = tuple(_value(vote.value) for vote in kept.votes if vote.value is not None)
+        said[name].votes[_named(judge, judges)][item] = votes
+        if isinstance(verdict, Verdict):
             value = _value(verdict.value)
-            said[kept.name].judges[_named(judge, judges)][key] = Verdict(value, tuple(map(_value, verdict.votes)))
+            said[name].judges[_named(judge, judges)][item] = Verdict(value, tuple(map(_value, verdict.votes)))
     for name, given in trial_or_failure(folder).verdicts.items():
         if name in said and isinstance(given, Verdict) and given.by == RECORDED:
             said[name].judges[RECORDED][key] = Verdict(_value(given.value))
@@ -149,8 +164,11 @@ def _agreed(
     ratings = {item: dict(given) for item, given in said.people.items() if given}
     raters = {rater for given in ratings.values() for rater in given}
     judges = {
-        name: trust(name, verdicts, ratings, level, labels, groups, seed)
-        for name, verdicts in sorted(said.judges.items())
+        name: replace(
+            trust(name, said.judges.get(name, {}), ratings, level, labels, groups, seed),
+            votes=stability(said.votes.get(name, {}), groups, seed),
+        )
+        for name in sorted({*said.judges, *said.votes})
     }
     among: dict[str, Estimate] = {}
     if len(raters) > 1:

@@ -14,7 +14,7 @@ from fullduplex import benchmarks, plugins
 from fullduplex.benchmarks.declare import Asks, Benchmark
 from fullduplex.benchmarks.fdb15_released import LABELS as OFFICIAL_LABELS
 from fullduplex.data.files import write_json
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 from fullduplex.judging.batch import collect_batch, submit_batch
 from fullduplex.judging.cases import Case
 from fullduplex.judging.cost import Bill, bill_of
@@ -28,12 +28,14 @@ from fullduplex.judging.verdicts import Judged
 from fullduplex.model.spec import Spec
 from fullduplex.model.trials import Absent
 from fullduplex.runs.items import read_item, trial_or_failure
-from fullduplex.runs.judges import Seated, seat
+from fullduplex.runs.judges import Seated, judges_of, seat
 from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run
 
 #: Where a run keeps the id of a batch that is under way.
 BATCH = "batch.json"
+#: No answers: what was said before stands.
+NOT_ANSWERED = ("unreachable", "refused")
 #: Told how far judging is: verdicts so far, and what they took.
 Progress = Callable[[int, Bill], None]
 #: Which makers' models share their ways, by what their names hold. The writer of the official synthetic items is the
@@ -86,12 +88,16 @@ class Judging:
 
 @dataclass(slots=True)
 class Outcome:
-    """What judging a run came to: the bill, why items were not asked about, and what the reader has to know."""
+    """What judging a run came to: the bill, why items were not asked about, and what the reader has to know.
+
+    ``reasons``: the first sentence under each reason for which there is no verdict.
+    """
 
     bill: Bill = field(default_factory=Bill)
     passed_over: Counter[str] = field(default_factory=Counter)
     remarks: tuple[str, ...] = ()
     given_up: str = ""
+    reasons: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +114,7 @@ class Ready:
     def cases(self) -> Iterator[Case]:
         """Yield each question; its key is the item's folder."""
         for folder in self.run.items():
-            for asks, fields in self._asked(folder):
+            for asks, verdict, fields in self._asked(folder):
                 rubric = self.rubrics[asks.verdict]
                 if isinstance(fields, Absent):
                     self.passed_over[fields.reason] += 1
@@ -118,17 +124,22 @@ class Ready:
                     self.passed_over[f"nothing to show as {lacking[0]}"] += 1
                     continue
                 shown = {name: fields[name] for name in rubric.fields}
-                yield Case(str(folder), rubric, shown, self._clips(folder, asks, rubric))
+                named = rubric if verdict == rubric.verdict else replace(rubric, verdict=verdict)
+                yield Case(str(folder), named, shown, self._clips(folder, asks, rubric))
 
-    def _asked(self, folder: Path) -> Iterator[tuple[Asks, Mapping[str, str] | Absent]]:
+    def _asked(self, folder: Path) -> Iterator[tuple[Asks, str, Mapping[str, str] | Absent]]:
         try:
             item = read_item(folder)
         except InputError:
             self.passed_over["failed"] += 1
             return
         scenario = scenario_of(self.benchmark, item)
-        for asks in scenario.asks if scenario is not None else ():
-            yield asks, asks.fields(trial_or_failure(folder, self.benchmark.hearing.name))
+        if scenario is None or not scenario.asks:
+            return
+        trial = trial_or_failure(folder, self.benchmark.hearing.name)
+        for asks in scenario.asks:
+            for verdict, fields in asks.questions(trial):
+                yield asks, verdict, fields
 
     def _clips(self, folder: Path, asks: Asks, rubric: Rubric) -> tuple[Path, ...]:
         name = read_item(folder)["files"].get(asks.clip) if rubric.hears else None
@@ -144,7 +155,9 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     told = run.about["benchmark"]
     variant = asked.variant or str(told["variants"][0])
     (benchmark,) = benchmarks.find(f"{told['name']}@{variant}")
-    needed = {asks.verdict: asks.rubric for scenario in benchmark.scenarios for asks in scenario.asks}
+    asked_for = [asks for scenario in benchmark.scenarios for asks in scenario.asks]
+    needed = {asks.verdict: asks.rubric for asks in asked_for}
+    votes = max([asked.votes, *(asks.votes for asks in asked_for)])
     if not needed:
         raise InputError("judge", found=f"{told['name']}@{variant}", expected="a benchmark that has something judged")
     unknown = sorted(set(asked.rubrics) - set(needed))
@@ -167,7 +180,7 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
             progress(counted[0], bill)
 
     session = Session(
-        judge, cache, votes=asked.votes, attempts=asked.attempts, concurrency=asked.concurrency,
+        judge, cache, votes=votes, attempts=asked.attempts, concurrency=asked.concurrency,
         per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
         names=_masked(run, rubrics), progress=told_progress,
     )  # fmt: skip
@@ -185,11 +198,18 @@ def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | Non
     try:
         for rubric in prepared.rubrics.values():
             keep_rubric(run.path, rubric)
-        seat(run, seated(prepared, asked), leads=asked.leads)
+        there = bool(judges_of(run))
+        seat(run, seated(prepared, asked), leads=False)
         for judged in prepared.session.run(prepared.cases()):
             _keep(judged, outcome, leads=asked.leads)
+        # A judge that has said nothing takes nobody's place.
+        if asked.leads and prepared.session.bill.values:
+            seat(run, seated(prepared, asked), leads=True)
+        elif asked.leads and there and prepared.session.bill.verdicts:
+            outcome.remarks += (f"{asked.judge.name} gave no verdict; the word of the judge before it still counts",)
     finally:
         outcome.bill, outcome.given_up = prepared.session.bill, prepared.session.given_up
+        outcome.remarks += tuple(f"{reason}: {why}" for reason, why in outcome.reasons.items())
         prepared.judge.close()
     return outcome
 
@@ -214,7 +234,7 @@ def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:
     try:
         for rubric in prepared.rubrics.values():
             keep_rubric(run.path, rubric)
-        seat(run, seated(prepared, asked), leads=asked.leads)
+        seat(run, seated(prepared, asked), leads=False)
         if not state.is_file() and submit_batch(prepared.cases(), batches, state, cache, **options) is not None:
             return None
         found = collect_batch(prepared.cases(), batches, state, cache, **options)
@@ -225,14 +245,19 @@ def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:
     for judged in found:
         _keep(judged, outcome, leads=asked.leads)
     outcome.bill = bill_of(found)
+    outcome.remarks += tuple(f"{reason}: {why}" for reason, why in outcome.reasons.items())
+    if asked.leads and outcome.bill.values:
+        seat(run, seated(prepared, asked), leads=True)
     return outcome
 
 
 def _keep(judged: Judged, outcome: Outcome, *, leads: bool) -> None:
     folder = Path(judged.key)
+    if judged.value is None and judged.absent:
+        outcome.reasons.setdefault(judged.absent, printable(judged.why, 300))
     try:
         write_verdict(folder, judged)
-        if leads:
+        if leads and judged.absent not in NOT_ANSWERED:
             _write_official(folder, judged)
     except InputError as error:
         # One item's file that was damaged keeps no other's verdict from being kept.

@@ -21,7 +21,7 @@ from fullduplex.data.dataset import Entry, Voice
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import FullDuplexError, InputError, RunError
 from fullduplex.measures.intervals import FEWEST_TRIMMED
-from fullduplex.measures.ranks import kendalls_tau, order, win_probability
+from fullduplex.measures.ranks import Win, kendalls_tau, order, win_probability
 from fullduplex.model.items import Event
 from fullduplex.model.spans import Span, in_seconds, seconds
 from fullduplex.model.spec import Spec
@@ -106,7 +106,7 @@ class Standing:
     metric: str
     title: str
     tiers: tuple[tuple[str, ...], ...]
-    wins: Mapping[tuple[str, str], float | None]
+    wins: Mapping[tuple[str, str], Win]
     shifts: tuple[Shift, ...]
 
 
@@ -380,7 +380,7 @@ def _standing(key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Valu
     ranked = order(numbers, metric.better)
     line = [system for tier in ranked.tiers for system in tier]
     wins = {
-        (a, b): win_probability(base[a].items[key], base[b].items[key], metric.better, seed=seed).probability
+        (a, b): win_probability(base[a].items[key], base[b].items[key], metric.better, seed=seed)
         for a, b in pairwise(line)
     }
     shifts = []
@@ -408,7 +408,10 @@ def to_json(found: Sensitivity) -> dict[str, Any]:
                 "metric": one.metric,
                 "title": one.title,
                 "order": [list(tier) for tier in one.tiers],
-                "wins": [{"first": a, "second": b, "probability": p} for (a, b), p in one.wins.items()],
+                "wins": [
+                    {"first": a, "second": b, "probability": win.probability, "n": win.n, "method": win.method}
+                    for (a, b), win in one.wins.items()
+                ],
                 "shifts": [
                     {"condition": s.condition, "same": s.same, "tau": s.tau, "leads": list(s.leads)} for s in one.shifts
                 ],

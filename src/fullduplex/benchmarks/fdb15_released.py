@@ -106,7 +106,8 @@ def behaves(trial: Trial, label: str) -> Fact | Absent:
     labels = [str(each) for each in given]
     known = {name: own for own, name in LABELS.items()} | {name: name for name in LABELS}
     named = [known.get(each, "other") for each in labels]
-    return Fact(named.count(label) / len(named), why=f"judged: {', '.join(labels)}")
+    who = verdict.by if verdict.by.startswith("amended") else "judged"
+    return Fact(named.count(label) / len(named), why=f"{who}: {', '.join(labels)}")
 
 
 def split(tokens: Sequence[Token], event_end: float) -> float:

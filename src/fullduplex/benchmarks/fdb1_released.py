@@ -109,7 +109,8 @@ def rating(trial: Trial) -> Fact | Absent:
         return Absent("unparsable", f"judged {verdict.value!r}, which is no number")
     if verdict is None:
         return Absent("no rating", "no judge was asked, and there is no rating.json that can be read")
-    return Fact(float(verdict.value), why=f"rated: {verdict.reason}" if verdict.reason else "rated")
+    who = verdict.by if verdict.by.startswith("amended") else "rated"
+    return Fact(float(verdict.value), why=f"{who}: {verdict.reason}" if verdict.reason else who)
 
 
 def backchannel_verdict(trial: Trial, counting: Counting) -> tuple[int, list[tuple[float, float]], str] | Absent:

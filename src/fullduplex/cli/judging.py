@@ -388,15 +388,15 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
         old = verdict.value if isinstance(verdict, Verdict) else None
         return value["set"], value["id"], old, answer.names if isinstance(answer, Labels) else ()
     variant, slash, metric = what.rpartition("/")
-    known = sorted(
-        {m.name for b in chosen if not slash or b.variant == variant for s in b.scenarios for m in s.metrics}
-    )
-    if metric not in known:
+    metrics = {m.name: m for b in chosen if not slash or b.variant == variant for s in b.scenarios for m in s.metrics}
+    if metric not in metrics:
+        known = ", ".join(sorted(name for name, one in metrics.items() if not one.family and not one.judged))
         raise InputError(
-            run.path,
-            "what",
-            found=what,
-            expected=f"a verdict ({', '.join(asks) or 'none here'}) or one of {', '.join(known)}",
+            run.path, "what", found=what, expected=f"a verdict ({', '.join(asks) or 'none here'}) or one of {known}"
+        )
+    if metrics[metric].judged:
+        raise InputError(
+            run.path, "what", found=what, expected=f"the verdict {metrics[metric].judged}, which this number is made of"
         )
     table = estimates(run)
     for part in (table, *table.get("variants", ())):

@@ -32,8 +32,8 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     default="",
     shell_complete=_forms,
     metavar="NAME|FILE",
-    help="The questionnaire, or a file of your own that ends in .toml. Default: interruption where the run "
-    "has interruptions, else naturalness; preference for two runs.",
+    help="The questionnaire, or a file of your own that ends in .toml. Default: behaviour for fdb-1.5, interruption "
+    "where the run has interruptions, else naturalness; preference for two runs.",
 )
 @click.option("--only", multiple=True, metavar="SET", help="Only items of this set; may be given several times.")
 @click.option(
@@ -94,6 +94,8 @@ def _default(runs: Sequence[Run]) -> str:
 
     if len(runs) == 2:
         return "preference"
+    if all(run.about["benchmark"]["name"] == "fdb-1.5" for run in runs):
+        return "behaviour"
     for run in runs:
         for folder in run.items():
             try:

@@ -94,7 +94,14 @@ def answer(trial: Trial, limits: Limits) -> Answer | Absent:
         if u.span.start >= earliest and u.span.end > end:
             if u.span.start < end:
                 return Answer(u.span.start, f"spoke before the end: {_lag(end - u.span.start)} early", u.span.start)
-            return Answer(u.span.start, f"answered: {_lag(u.span.start - end)} after the end", u.span.start)
+            short = next((s for s in said if earliest <= s.span.start < u.span.start and s.span.end > end), None)
+            aside = (
+                ""
+                if short is None
+                else f" (what began {_lag(abs(short.span.start - end))} "
+                + (f"{'after' if short.span.start >= end else 'before'} it is a backchannel)")
+            )
+            return Answer(u.span.start, f"answered: {_lag(u.span.start - end)} after the end{aside}", u.span.start)
     through = next((u for u in floor if u.span.start < earliest and u.span.end > end), None)
     if through is not None:
         return Answer(None, f"talked through: spoke from {in_seconds(through.span.start):.2f} s on", end)

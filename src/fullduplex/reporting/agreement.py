@@ -52,8 +52,9 @@ def number(found: Mapping[str, Any]) -> str:
 
 def _table(known: Mapping[str, Any]) -> list[str]:
     labels = [_label(label) for label in known["labels"]]
-    width = max(map(len, [*labels, "people"])) + 2
-    lines = [f"    {'people':<{width}}" + "".join(f"{label:>{max(width, len(label) + 2)}}" for label in labels)]
+    head = "people \\ judge"
+    width = max(map(len, [*labels, head])) + 2
+    lines = [f"    {head:<{width}}" + "".join(f"{label:>{max(width, len(label) + 2)}}" for label in labels)]
     for label, row in zip(labels, known["confusion"], strict=True):
         lines.append(f"    {label:<{width}}" + "".join(f"{count:>{width}}" for count in row))
     return lines

@@ -6,9 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullduplex.errors import printable
-from fullduplex.reporting.rows import Row, absences, figure, label, scenario_label, system_label
+from fullduplex.reporting.rows import (
+    Row,
+    absences,
+    figure,
+    label,
+    scenario_label,
+    system_label,
+    waits_for_a_judge,
+)
 
 Column = tuple[str, str]
+#: A table of more columns is cut by scenario.
+WIDEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +55,26 @@ class Grid:
 
 
 def grids(rows: Iterable[Row]) -> list[Grid]:
-    """Return a grid for each variant among ``rows``, in the order in which they first appear.
+    """Return a grid for each variant among ``rows``, in the order in which they first appear, or one for each scenario.
 
     Numbers under different rules never share a table.
     """
     by_variant: dict[str, list[Row]] = {}
     for row in rows:
         by_variant.setdefault(printable(str(row.get("variant") or "")), []).append(row)
-    return [_grid(variant, found) for variant, found in by_variant.items()]
+    made = []
+    for variant, found in by_variant.items():
+        grid = _grid(variant, found)
+        made += [grid] if len(grid.columns) <= WIDEST else _by_scenario(variant, found)
+    return [grid for grid in made if grid.columns]
+
+
+def _by_scenario(variant: str, rows: Iterable[Row]) -> list[Grid]:
+    """Return a grid for each scenario, of a table that no page is wide enough for."""
+    parts: dict[str, list[Row]] = {}
+    for row in rows:
+        parts.setdefault(scenario_label(row), []).append(row)
+    return [_grid(", ".join(filter(None, (variant, title))), found) for title, found in parts.items()]
 
 
 def published_grids(rows: Iterable[Row]) -> list[Grid]:
@@ -69,8 +91,8 @@ def _grid(title: str, rows: Sequence[Row]) -> Grid:
     systems: dict[str, None] = {}
     placed: dict[tuple[str, Column], Row] = {}
     for row in rows:
-        if row.get("family"):
-            continue  # of these there are tables of their own
+        if row.get("family") or waits_for_a_judge(row):
+            continue  # of the first there are tables of their own, of the others one sentence
         column, system = (str(row["scenario"]), str(row["metric"])), str(row.get("system") or "")
         if (system, column) in placed:
             raise ValueError(

@@ -256,7 +256,7 @@ def moved(pairs: Sequence[Pair], rows: Mapping[str, list[dict[str, Any]]]) -> li
             values[row["system"], row["scenario"], row["metric"]][variant] = row["value"]
     for run, measured in pairs:
         for (variant, scenario, metric), base in measured.columns.items():
-            if variant != variants[0]:
+            if variant != variants[0] or base.metric.family:
                 continue
             told = []
             for other in variants[1:]:

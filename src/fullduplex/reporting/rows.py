@@ -19,6 +19,8 @@ Row = Mapping[str, Any]
 
 ARROWS = {"higher": "↑", "lower": "↓"}
 #: How many decimals a unit is worth; three where nothing is said.
+#: Units that a terminal's table names beside the metric.
+NAMED_UNITS = ("s", "ms", "1/s", "dB", "Hz", "MOS", "LUFS", "words/min", "0-5", "0-100")
 _DECIMALS = {"ms": 0, "count": 0, "Hz": 1, "dB": 1, "%": 1, "words/min": 1}
 
 
@@ -50,6 +52,7 @@ def estimate_row(
         "scenario_title": scenario_title or scenario,
         "rests_on": metric.rests_on,
         "family": metric.family,
+        "judged": metric.judged,
         "judged_by": "",
         "worth": "",
     }
@@ -59,7 +62,7 @@ def estimate_row(
 def figure(value: float | None, unit: str = "") -> str:
     """Return a value as a table prints it; — when there is none.
 
-    Three decimals unless the unit is worth fewer. A value that would round to 0 without
+    Three decimals unless the unit is worth fewer. A value of three that would round to 0 without
     being 0 keeps two significant digits, for "0.000" reads as never.
     """
     if value is None:
@@ -68,7 +71,7 @@ def figure(value: float | None, unit: str = "") -> str:
     if unit == "count" and value != round(value):
         decimals = 1
     text = f"{value:.{decimals}f}"
-    if value != 0 and float(text) == 0:
+    if value != 0 and float(text) == 0 and unit not in _DECIMALS:
         return f"{value:.2g}"
     return text.removeprefix("-") if float(text) == 0 else text
 
@@ -92,6 +95,13 @@ def label(row: Row) -> str:
     arrow = ARROWS.get(str(row.get("better", "")), "")
     title = printable(str(row.get("title") or row["metric"]))
     return f"{title} {arrow}" if arrow else title
+
+
+def waits_for_a_judge(row: Row) -> bool:
+    """Return whether ``row`` has no value for no other reason than that nobody has judged yet."""
+    return (
+        bool(row.get("judged")) and row["value"] is None and set(row.get("absent") or ()) <= {"not judged", "no rating"}
+    )
 
 
 def scenario_label(row: Row) -> str:

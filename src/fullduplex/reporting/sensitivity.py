@@ -19,27 +19,35 @@ def sensitivity_markdown(told: Told) -> str:
     conditions, bands = told["conditions"], told["bands"]
     kinds = list(dict.fromkeys(condition["kind"] for condition in conditions))[1:]
     counts = [f"{sum(c['kind'] == kind for c in conditions)} {markdown_text(kind)}" for kind in kinds]
+    # The widest band in its own size first: it is what a reader has to know.
+    moving = sorted((band for band in bands if band["low"] != band["high"]), key=_width, reverse=True)
     parts = [
         "# Sensitivity\n",
         f"{len(conditions) - 1} conditions beside the run as measured: {', '.join(counts) or 'none'}. "
         "Each differs from it in one choice alone.\n",
-        "## Bands\n",
+        "## What moves\n",
         _table(
             [
                 *("System", "Scenario", "Metric", "As measured", "Lowest", "Highest"),
                 *("Lowest under", "Highest under", "No value under"),
             ],
-            map(_band, bands),
+            (_band(band) for band in moving),
         ),
+        f"\n{len(bands) - len(moving)} of {len(bands)} numbers are the same under every condition that has them.",
     ]
     if kinds:
-        parts += ["\n## By kind of choice\n", _by_kind(bands, kinds)]
+        parts += ["\n## By kind of choice\n", _by_kind(moving, kinds)]
     if told["standings"]:
         parts.append("\n## The order of systems\n")
         parts += [_standing(standing) for standing in told["standings"]]
     if told["remarks"]:
         parts += ["\n## Not tried, or not in full\n", *(f"- {markdown_text(remark)}" for remark in told["remarks"])]
     return "\n".join(parts) + "\n"
+
+
+def _width(band: Told) -> float:
+    size = max(abs(band["low"]), abs(band["high"]))
+    return float((band["high"] - band["low"]) / size) if size else 0.0
 
 
 def _band(band: Told) -> list[str]:
@@ -71,9 +79,7 @@ def _by_kind(bands: Sequence[Told], kinds: Sequence[str]) -> str:
 
 def _standing(one: Told) -> str:
     line = " > ".join(" = ".join(tier) for tier in one["order"])
-    wins = "; ".join(
-        f"{win['first']} ahead of {win['second']} on {_percent(win['probability'])} of resamples" for win in one["wins"]
-    )
+    wins = "; ".join(f"{win['first']} ahead of {win['second']} on {_percent(win)}" for win in one["wins"])
     shifts = one["shifts"]
     changed = [shift for shift in shifts if not shift["same"]]
     if not shifts:
@@ -91,8 +97,11 @@ def _standing(one: Told) -> str:
     return f"- {markdown_text(text)}"
 
 
-def _percent(share: float | None) -> str:
-    return "an unknown share" if share is None else f"{100 * share:.0f} %"
+def _percent(win: Told) -> str:
+    share = win["probability"]
+    if share is None:
+        return f"an unknown share of resamples ({win['method']})"
+    return f"{100 * share:.0f} % of resamples"
 
 
 def _table(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

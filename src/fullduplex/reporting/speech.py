@@ -15,6 +15,8 @@ FAMILY = "speech features"
 #: From what to what, in the words of the tables, and in those of the released script.
 COMPARISONS = (("before", "after", "pre_vs_post"), ("clean", "after", "clean_vs_post"))
 _SILENT = -190.0
+#: Below this many pairs a spread of changes says nothing, and no d_z is shown.
+FEWEST = 5
 _OFFICIAL = {"before": "pre", "after": "post", "clean": "clean"}
 
 Values = dict[str, float | Absent | None]
@@ -77,7 +79,7 @@ def speech_markdown(rows: Mapping[str, Sequence[Mapping[str, Any]]], *, systems:
         parts.append(
             "\nChange: to less from, paired over the items that have both. p: permutation of signs; corrected by "
             "Holm's method over the features of a scenario and comparison. d_z: the change over the spread of the "
-            "changes.\n"
+            "changes, from five pairs on. Intervals of fewer than 20 are too narrow.\n"
         )
         if theirs:
             parts.append(
@@ -94,7 +96,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
     return [
         str(row["scenario_title"]), f"{row['title']} ({unit})", str(row["comparison"]), figure(row["before"], unit),
         figure(row["after"], unit), figure(row["change"], unit), interval, str(row["n"]), figure(row["p"]),
-        figure(row["p_holm"]), "—" if row["d_z"] is None else f"{row['d_z']:.2f}",
+        figure(row["p_holm"]), "—" if row["d_z"] is None or row["n"] < FEWEST else f"{row['d_z']:.2f}",
     ]  # fmt: skip
 
 

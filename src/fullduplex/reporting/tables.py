@@ -20,6 +20,7 @@ from fullduplex.errors import printable
 from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.rows import (
+    NAMED_UNITS,
     Row,
     absences,
     estimate_row,
@@ -28,6 +29,7 @@ from fullduplex.reporting.rows import (
     label,
     scenario_label,
     system_label,
+    waits_for_a_judge,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +67,8 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
         "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
         "Bold: the best of systems whose values rest on equally many items."
     )
-    rows = [row for row in rows if not row.get("family")]
+    parts += [markdown_text(sentence) for sentence in _remarks(rows)]
+    rows = [row for row in rows if not row.get("family") and not waits_for_a_judge(row)]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
         parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
     parts += [markdown_text(sentence, 900) for sentence in _judges(rows)]
@@ -149,13 +152,17 @@ def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
             table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
         table.add_column("absent", overflow="fold")
         for row in rows:
-            if _rests_on(row) == rests_on and not row.get("family"):
+            if _rests_on(row) == rests_on and not row.get("family") and not waits_for_a_judge(row):
                 cells = [system_label(row)] if systems else []
-                cells += [scenario_label(row), label(row), figure(row["value"], str(row.get("unit", "")))]
+                unit = str(row.get("unit", ""))
+                named = f"{label(row)} ({unit})" if unit in NAMED_UNITS else label(row)
+                cells += [scenario_label(row), named, figure(row["value"], unit)]
                 cells += [interval(row) or "—", _count(row), "; ".join(filter(None, (absences(row), _judged(row))))]
                 # Text, not markup: a name in brackets would be read as a style.
                 table.add_row(*map(Text, cells))
-        made.append(table)
+        if table.row_count:
+            made.append(table)
+    made += [Text(f"{sentence}\n") for sentence in _remarks(rows)]
     made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in _judges(rows)]
     return Group(*made)
 
@@ -219,6 +226,18 @@ def _count(row: Row) -> str:
 
 def _judged(row: Row) -> str:
     return f"judged: {row['worth']}" if row.get("worth") and row["value"] is not None else ""
+
+
+def _remarks(rows: Sequence[Row]) -> list[str]:
+    """Return what has to be said of a table as a whole: what waits for a judge, which intervals are too narrow."""
+    told = []
+    waiting = sum(map(waits_for_a_judge, rows))
+    if waiting:
+        told.append(f"{waiting} numbers wait for a judge: `fullduplex judge RUN --judge SPEC`.")
+    narrow = sum("too narrow" in str(row.get("method") or "") for row in rows if not row.get("family"))
+    if narrow:
+        told.append(f"{narrow} intervals rest on fewer than 20 items or groups and are too narrow.")
+    return told
 
 
 def _judges(rows: Iterable[Row]) -> list[str]:

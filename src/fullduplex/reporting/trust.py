@@ -61,10 +61,14 @@ def _worth(run: Run, verdict: str, judge: str) -> tuple[str, str]:
         accuracy, kappa = known["accuracy"], known["kappa"]
         full = (
             f"agrees with people on {_share(accuracy)}, kappa {_number(kappa)}, n {known['n']} "
-            f"({known['raters'][0]} to {known['raters'][1]} raters)"
+            f"({_between(*known['raters'])})"
         )
         return full, f"kappa {_number(kappa)} with people, n {known['n']}"
     return NOT_VALIDATED, NOT_VALIDATED
+
+
+def _between(fewest: int, most: int) -> str:
+    return f"{most} rater{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} raters"
 
 
 def _share(found: Mapping[str, Any]) -> str:

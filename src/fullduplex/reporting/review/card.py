@@ -42,10 +42,10 @@ _HEADINGS = {
     "task": "Situation",
     "kind": "Event",
     "context": "Said before",
-    "event": "The user then says",
+    "event": "Then is heard",
     "action": "Behaviour called for",
     "condition": "Situation",
-    "clean": "Without it the system says",
+    "clean": "In the same talk without it, the system says",
     "verdict": "The program's verdict",
 }
 _LONGEST = 4_000
