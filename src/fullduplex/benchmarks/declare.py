@@ -104,7 +104,8 @@ class Scenario:
 
     ``task`` and ``dataset`` select entries (an empty dataset selects the entries whose
     dataset is not known); ``official`` is the number of items the publication counts.
-    ``asks`` is what a judge has to say before every metric has a value.
+    ``asks`` is what a judge has to say before every metric has a value. ``dimension`` is the table that it belongs
+    to on the page, of a benchmark that reports several apart; ``card`` names what the page tells of it.
     """
 
     name: str
@@ -116,6 +117,8 @@ class Scenario:
     needs_speech: bool = False
     needs_words: bool = True
     asks: tuple[Asks, ...] = ()
+    dimension: str = ""
+    card: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from fullduplex.errors import InputError, printable
 _MARKERS = frozenset(
     {f"{stem}.wav" for stem in AUDIO_STEMS[:4]}
     | set(JSON_FILES[:7])
-    | {"content_tag.json", "latency_intervals.json", "general_split.json", "cues.json"}
+    | {"content_tag.json", "latency_intervals.json", "general_split.json", "cues.json", "interaction.json"}
 )
 #: Names under which a two-channel conversation lies in an item folder.
 _STEREO_STEMS = ("stereo", "conversation", "combined", "dialogue", "audio")
