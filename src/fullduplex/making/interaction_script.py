@@ -223,17 +223,20 @@ def _item(told: Mapping[str, Any], scenario: str, path: Path, where: str, counts
         expected = f"one of {', '.join(SCENARIOS)}"
         raise InputError(path, f"{where}.scenario", found=brief(belongs), expected=expected)
     lines = lines_of(told, path, where)
+    texts = {
+        key: text(told.get(key, ""), path, f"{where}.{key}")
+        for key in ("target", "topic", "notes", "instruction", "annotated_by")
+    }
     item = Scripted(
         belongs,
         id,
         category,
         lines,
         tuple(_anchors(told, lines, category, path, where)),
-        *(text(told.get(key, ""), path, f"{where}.{key}") for key in ("target", "topic", "notes", "instruction")),
-        _state(told.get("state", []), path, f"{where}.state"),
-        voice_named(told, path, where),
-        text(told.get("annotated_by", ""), path, f"{where}.annotated_by"),
+        state=_state(told.get("state", []), path, f"{where}.state"),
+        voice=voice_named(told, path, where),
         position=counts.get(belongs, 0),
+        **texts,
     )
     _check(item, path, where)
     return item
