@@ -50,22 +50,45 @@ def sides_of(twin: bool) -> Mapping[str, str]:
 
 
 def sound(task: SoundTask) -> dict[str, Any]:
-    """Make a stereo file and its waveform, unless both are there and made of these very files."""
+    """Make a stereo file and its waveform, unless both are there and made of these very files.
+
+    Raises :class:`InputError` where a recording is gone, is no sound, or there is no place to write to.
+    """
     folder, out = Path(task.folder), Path(task.out)
     files = read_item(folder)["files"]
     sides = [(folder / files[role], None) if role in files else None for role in sides_of(task.twin)]
     if not any(sides):
         return {}
-    of = [[side[0].name, side[0].stat().st_size, side[0].stat().st_mtime_ns] if side else None for side in sides]
+    of = [_made_of(side[0]) if side else None for side in sides]
     kept = out.with_suffix(".json")
     if kept.is_file() and out.is_file():
-        found: dict[str, Any] = read_json(kept)
+        found = _kept(kept)
         if found.get("of") == of and found.get("version") == VERSION:
             return found
-    out.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(out, found=error.strerror or str(error), expected="a place to write to") from error
     made = make_sound(sides[0], sides[1], 0, out) | {"of": of, "version": VERSION}
     write_json(kept, made)
     return made
+
+
+def _made_of(path: Path) -> list[str | int]:
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise InputError(path, found=error.strerror or str(error), expected="a recording that can be read") from error
+    return [path.name, about.st_size, about.st_mtime_ns]
+
+
+def _kept(path: Path) -> dict[str, Any]:
+    """Return what is kept of a stereo file; nothing where that was damaged: it is made again."""
+    try:
+        found = read_json(path)
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def sound_path(run: Run, folder: Path, *, twin: bool = False) -> Path:

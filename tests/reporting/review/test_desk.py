@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -168,13 +169,25 @@ def test_what_a_synthesiser_timed_is_synthesised(run: Run) -> None:
     assert synthesised(read_item(folder))
 
 
-def test_a_clip_whose_files_are_gone_is_told_to_the_host_and_not_to_the_rater(run: Run, seated: Seated) -> None:
+@pytest.mark.parametrize("spoil", [lambda path: path.write_bytes(b"not a sound"), Path.unlink])
+def test_a_clip_whose_files_are_gone_is_told_to_the_host_and_not_to_the_rater(
+    run: Run, seated: Seated, spoil: Callable[[Path], object]
+) -> None:
     said: list[str] = []
     desk = seated(run, tell=said.append)
     clips = desk.join("Ann")["clips"]
     for path in run.path.glob("trials/*/*/output.wav"):
-        path.write_bytes(b"not a sound")
+        spoil(path)
     with pytest.raises(Wrong) as refused:
         desk.open(clips[0]["id"])
     assert run.system not in str(refused.value)
     assert run.system in said[0]
+
+
+def test_a_waveform_that_was_damaged_is_made_again(run: Run, seated: Seated) -> None:
+    desk = seated(run)
+    clip = desk.join("Ann")["clips"][0]["id"]
+    before = desk.open(clip)["clips"][0]["tracks"]
+    for path in (run.path / "audio").glob("**/*.json"):
+        path.write_text('{"of":')
+    assert desk.open(clip)["clips"][0]["tracks"] == before
