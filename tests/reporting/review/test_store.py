@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -78,6 +80,17 @@ def test_a_damaged_line_is_told_and_costs_no_other(tmp_path: Path, damage: bytes
     kept = read_kept(tmp_path)
     assert [review.item for review in kept.reviews] == ["1", "2"]
     assert kept.damaged and all("line 2" in text or "line" in text for text in kept.damaged)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_what_is_no_file_among_the_answers_is_told_and_costs_no_other(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    append(tmp_path, ANN)
+    make(tmp_path / "reviews" / "Bo.jsonl")
+    kept = read_kept(tmp_path)
+    assert kept.reviews == [ANN]
+    assert "Bo.jsonl: found no file" in kept.damaged[0]
 
 
 @pytest.mark.parametrize("change", [

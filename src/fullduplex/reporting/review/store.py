@@ -214,6 +214,7 @@ def lines(run: Path, damaged: list[str] | None = None) -> Iterator[Review]:
     folder = run / FOLDER
     for path in sorted(folder.glob("*.jsonl")) if folder.is_dir() else ():
         if not path.is_file():  # a pipe would wait for a writer that may never come
+            damaged.append(str(InputError(path, found="no file", expected="a rater's answers")))
             continue
         try:
             with path.open("rb") as file:
