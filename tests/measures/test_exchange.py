@@ -122,6 +122,11 @@ class TestWhenATurnEnds:
         assert self.end(Track(speech=Timeline([Span(seconds(1), seconds(3.6))]))) == 3.6
         assert self.end(Track()) == 4.0
 
+    def test_speech_that_sounds_past_the_recognised_word_belongs_to_the_turn(self) -> None:
+        user = Track(words(1.0, 3.5, "how are you"), Timeline([Span(seconds(1), seconds(3.66))]))
+        assert self.end(user) == 3.66
+        assert self.end(replace(user, speech=Timeline([Span(seconds(1), seconds(3.4))]))) == 3.5
+
     def test_the_placed_trigger_word_is_trusted_where_it_is_the_last(self) -> None:
         user = Track(words(1.0, 3.5, "how do turtles live"))
         assert self.end(user, ("live", 3.2, 3.62), "How do turtles live?") == 3.62
@@ -447,6 +452,16 @@ class TestInterruptions:
         trial = acted(self.TURNS, (5.0, end, "volcanoes form where rock"), (13.0, 14.0, "pancakes"), verdicts=self.YES)
         assert value(exchange.yielded(trial, OURS)) == gave_way
         assert value(exchange.interruption_passed(trial, OURS)) == gave_way
+
+    @pytest.mark.parametrize(("onset", "gave_way"), [(9.999, 0), (10.0, 1)])
+    def test_a_pause_between_sentences_is_no_yielding(self, onset: float, gave_way: int) -> None:
+        trial = acted(self.TURNS, self.HELD, (onset, 16.0, "and on it goes with more"))
+        assert value(exchange.yielded(trial, OURS)) == gave_way
+
+    @pytest.mark.parametrize(("end", "gave_way"), [(11.1, 1), (11.101, 0)])
+    def test_a_backchannel_to_the_interruption_is_no_second_start(self, end: float, gave_way: int) -> None:
+        trial = acted(self.TURNS, self.HELD, (9.6, end, "oh I see"), self.REPLY)
+        assert value(exchange.yielded(trial, OURS)) == gave_way
 
     def test_a_recording_that_ends_while_it_speaks_does_not_tell_whether_it_yields(self) -> None:
         assert value(exchange.yielded(acted(self.TURNS, (5.0, 10.0, "volcanoes"), lasts=10.0), OURS)) == "censored"

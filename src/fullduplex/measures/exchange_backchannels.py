@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from fullduplex.measures.exchange_ground import Heard, Limits, heard, is_backchannel_turn, told
+from fullduplex.measures.exchange_ground import Heard, Limits, at_most, heard, is_backchannel_turn, told
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import Turn, scene
 from fullduplex.measures.overlap import BEHAVIOURS, Behaviour, plain_label
-from fullduplex.measures.words import count_all
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 
@@ -167,11 +166,7 @@ def _during(found: Heard, limits: Limits) -> list[Utterance]:
 
 
 def _may_be(u: Utterance, limits: Limits) -> bool:
-    return _at_most(u, limits.candidate_within, limits.candidate_words)
-
-
-def _at_most(u: Utterance, long: int, words: int) -> bool:
-    return u.span.duration <= long and (u.words is None or count_all(w.text for w in u.words) <= words)
+    return at_most(u, limits.candidate_within, limits.candidate_words)
 
 
 def _key(u: Utterance) -> str:
@@ -191,7 +186,7 @@ def _kinds(trial: Trial, limits: Limits) -> list[tuple[Utterance, Kind, bool]] |
         if isinstance(verdict, Absent):
             return verdict
         if verdict is None:
-            short = _at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
+            short = at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
             made.append((u, "backchannel" if short else "floor-take", False))
             continue
         label = next((kind for kind in KINDS if kind == str(verdict.value).strip().lower()), None)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from fullduplex.measures.floor import JOINED_WITHIN, Utterance, utterances
 from fullduplex.measures.interaction import Expectation, Scene, Turn, scene
-from fullduplex.measures.words import count_words
+from fullduplex.measures.words import count_all, count_words
 from fullduplex.model.spans import Span, in_seconds, ms, seconds
 from fullduplex.model.speech import Word
 from fullduplex.model.trials import Absent, Trial
@@ -125,23 +125,29 @@ def heard(
 def turn_end(trial: Trial, told: Scene, turn: Turn, span: Span) -> int:
     """Return when the user's last word in ``turn`` ended, never later than its audio did.
 
-    The trigger word's end where it is the turn's last word: the item's maker placed it. Else the end of the last word
-    that was recognised in the turn (a word is in it if its middle is), else of the speech that was detected in it, else
-    of its audio. Source: the page measures from the last word's end as recognised; a cue's audio may end later.
+    The trigger word's end where it is the turn's last word: the item's maker placed it. Else the later of two: the end
+    of the last word that was recognised in the turn (a word is in it if its middle is), and of the speech that was
+    detected in it: a recogniser ends words up to 0.2 s too soon. Where there is neither, the end of its audio.
+    Source: the page measures from the last recognised word, its end refined by voice activity.
     """
     words = [w for w in trial.user.words or () if count_words(w.text) and (w.span.start + w.span.end) // 2 in span]
     placed = _trigger_at_the_end(told, turn, words)
     if placed is not None:
         return min(placed.end, span.end)
-    if words:
-        return min(max(w.span.end for w in words), span.end)
     sounds = list(trial.user.speech.within(span)) if trial.user.speech is not None else []
-    return sounds[-1].end if sounds else span.end
+    ends = [*(word.span.end for word in words), *(sound.end for sound in sounds)]
+    return min(max(ends, default=span.end), span.end)
 
 
 def is_backchannel_turn(turn: Turn) -> bool:
     """Return whether the turn is a backchannel of the user's, by its id: ``b0``, ``b1``, ..."""
     return turn.id.startswith("b") and turn.id[1:].isdigit()
+
+
+def at_most(utterance: Utterance, long: int, words: int) -> bool:
+    """Return whether an utterance lasts at most ``long`` and has at most ``words`` words; unheard words are none."""
+    short = utterance.span.duration <= long
+    return short and (utterance.words is None or count_all(word.text for word in utterance.words) <= words)
 
 
 def spoken(words: Iterable[Word] | None) -> tuple[Word, ...]:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullduplex.measures.exchange_ground import Heard, Limits, heard, is_backchannel_turn, spoken, told, too_soon
+from fullduplex.measures.exchange_ground import (
+    Heard,
+    Limits,
+    at_most,
+    heard,
+    is_backchannel_turn,
+    spoken,
+    told,
+    too_soon,
+)
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import scene
 from fullduplex.measures.words import count_all
@@ -34,9 +43,11 @@ def yielded(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if the system fell silent at most ``yields_within`` after the interruption's last word, else 0.
 
     What has to end is the utterance that was heard when the interruption began: silences of at most ``joined_within``
-    lie inside it. Absent: ``not exercised``, ``censored`` (the recording ends while the system speaks), ``failed``,
+    lie inside it. It must not begin again before a reply may (``reply_lead`` before the last word), but with a
+    backchannel (``backchannel_within``, ``backchannel_words``): a pause between two sentences is no yielding.
+    Absent: ``not exercised``, ``censored`` (the recording ends while the system speaks), ``failed``,
     ``no annotation``, ``no output``.
-    Source: the page says "stopped and addressed", and no time by which it must have stopped; the limit is ours.
+    Source: the page says "stopped and addressed", and no time by which it must have stopped; the limits are ours.
     """
     found = _interrupted(trial, limits)
     if isinstance(found, Absent):
@@ -48,6 +59,9 @@ def yielded(trial: Trial, limits: Limits) -> Fact | Absent:
         return Fact(0, at.span.start, f"talked on for {told(since)} after the interruption began")
     if at.heard_until is not None and stop >= at.heard_until - _CUT:
         return Absent("censored", "the recording ends while the system speaks")
+    again = next((u for u in at.said if u.span.start > stop and _takes_floor_within(u, at, limits)), None)
+    if again is not None:
+        return Fact(0, again.span.start, f"spoke again {told(again.span.start - at.span.start)} into the interruption")
     return Fact(1, stop, f"stopped {told(since)} {'before' if since < 0 else 'after'} the interruption began")
 
 
@@ -172,6 +186,11 @@ def _interrupted(trial: Trial, limits: Limits) -> _Interrupted | Absent:
     if not before:
         return Absent("not exercised", f"the system was not heard within {told(limits.premise_within)} before it")
     return _Interrupted(at, before[-1])
+
+
+def _takes_floor_within(u: Utterance, at: Heard, limits: Limits) -> bool:
+    short = at_most(u, limits.backchannel_within, limits.backchannel_words)
+    return at.span.start <= u.span.start < at.end - limits.reply_lead and not short
 
 
 def _is_reply(u: Utterance, limits: Limits) -> bool:
