@@ -140,6 +140,24 @@ class TestWhenATurnEnds:
         assert self.end(user, ("go", 1.0, 1.6), "Go on and go!") == 3.4
 
 
+class TestWordsWithRoughTimes:
+    TURN: ClassVar[Turns] = {"u0": (1.0, 4.0)}
+
+    def said(self, at: float) -> list[str]:
+        trial = acted(self.TURN, (5.0, 5.4, ""), (7.0, 8.0, "yes"))
+        trial = replace(trial, system=replace(trial.system, words=(*words(at - 0.1, at + 0.1, "Twelve."),)))
+        found = exchange.heard(trial, "u0", OURS)
+        assert not isinstance(found, Absent)
+        return [" ".join(w.text for w in u.words or ()) for u in found.said]
+
+    @pytest.mark.parametrize(("at", "found"), [(4.5, "Twelve."), (4.499, ""), (5.899, "Twelve."), (5.9, "")])
+    def test_a_word_belongs_to_the_nearest_speech_within_half_a_second(self, at: float, found: str) -> None:
+        assert self.said(at) == [found, ""]
+
+    def test_a_word_between_two_utterances_belongs_to_the_nearer(self) -> None:
+        assert self.said(6.6) == ["", "Twelve."]
+
+
 class TestBackchannels:
     MONOLOGUE: ClassVar[Turns] = {"u0": (1.0, 20.0)}
 
@@ -336,6 +354,13 @@ class TestTurnTaking:
     def test_silence_is_known_when_the_window_is_over(self, lasts: float, found: float | str) -> None:
         assert value(exchange.turn_taken(acted(self.TURN, lasts=lasts), OURS)) == found
 
+    def test_a_breath_is_no_reply_unless_nobody_listened_for_words(self) -> None:
+        trial = acted(self.TURN, (4.2, 4.4, ""), (7.0, 8.0, "four"))
+        assert why(exchange.turn_taken(trial, OURS)).startswith("late")
+        deaf = replace(trial, system=replace(trial.system, words=None))
+        assert why(exchange.turn_taken(deaf, OURS)).startswith("on time")
+        assert value(exchange.turn_latency(deaf, OURS)) == "no words"
+
     def test_the_latency_is_that_of_the_first_word_after_the_turn(self) -> None:
         trial = acted(self.TURN, (3.96, 6.0, "well"), (6.0, 7.0, "four"))
         assert value(exchange.turn_latency(trial, OURS)) == pytest.approx(2.0)
@@ -499,7 +524,7 @@ class TestInterruptions:
         assert value(exchange.addressed(trial, OURS)) == found
         assert value(exchange.interruption_passed(trial, OURS)) == found
 
-    def test_a_reply_without_a_word_addresses_nothing(self) -> None:
+    def test_a_sound_without_a_word_addresses_nothing(self) -> None:
         assert value(exchange.addressed(acted(self.TURNS, self.HELD, (11.5, 12.0, "")), OURS)) == 0
 
     def test_what_is_said_to_a_later_turn_is_no_reply(self) -> None:

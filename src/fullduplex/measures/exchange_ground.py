@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fullduplex.measures.floor import JOINED_WITHIN, Utterance, utterances
@@ -89,9 +89,17 @@ class Heard:
     before: int | None
     heard_until: int | None
 
-    def until_next(self, said: Iterable[Utterance]) -> tuple[Utterance, ...]:
-        """Return those of ``said`` that begin before the user's next turn."""
-        return tuple(u for u in said if self.before is None or u.span.start < self.before)
+    @property
+    def worded(self) -> tuple[Utterance, ...]:
+        """Return the utterances that begin before the user's next turn and have a word in them.
+
+        A breath or a click is no reply. Where nobody listened for words, every sound counts.
+        """
+        return tuple(
+            u
+            for u in self.said
+            if (self.before is None or u.span.start < self.before) and (u.words is None or spoken(u.words))
+        )
 
     def cut_before(self, time: int) -> bool:
         """Return whether the recording ends before ``time``."""
@@ -103,6 +111,8 @@ def heard(
 ) -> Heard | Absent:
     """Return the user's turn ``name`` and what the system said.
 
+    A recognised word that lies in no utterance, for its times are rough, belongs to the nearest one that is no farther
+    than ``joined_within``; one that is farther from all speech was not said.
     Absent: ``failed``, ``no annotation`` (no interaction, or none with such a turn), ``unasked`` (the turn never
     fell), ``no output`` (neither the system's words nor its sound are known).
     """
@@ -117,6 +127,7 @@ def heard(
     said = utterances(trial.system, joined_within=limits.joined_within, by=by)
     if said is None:
         return Absent("no output", "neither words nor audio of the system")
+    said = _with_strays(said, trial.system.words or (), limits.joined_within)
     later = found.after(name)
     before = None if later is None or later.span is None else later.span.start
     return Heard(found, turn, turn.span, turn_end(trial, found, turn, turn.span), said, before, trial.system.duration)
@@ -166,6 +177,20 @@ def told(time: int) -> str:
     """Return a length of time, or a lag, for people: ``180 ms``, ``2.51 s``, without its sign."""
     size = abs(time)
     return f"{size / ms(1):.0f} ms" if size < seconds(1) else f"{in_seconds(size):.2f} s"
+
+
+def _with_strays(said: tuple[Utterance, ...], words: Iterable[Word], within: int) -> tuple[Utterance, ...]:
+    strays: dict[int, list[Word]] = {}
+    for word in words:
+        middle = (word.span.start + word.span.end) // 2
+        gaps = [max(u.span.start - middle, middle - u.span.end + 1, 0) for u in said]
+        nearest = min(range(len(gaps)), key=gaps.__getitem__, default=None)
+        if nearest is not None and 0 < gaps[nearest] <= within:
+            strays.setdefault(nearest, []).append(word)
+    return tuple(
+        replace(u, words=tuple(sorted((*(u.words or ()), *strays[n]), key=lambda w: w.span))) if n in strays else u
+        for n, u in enumerate(said)
+    )
 
 
 def _trigger_at_the_end(told: Scene, turn: Turn, words: Iterable[Word]) -> Span | None:

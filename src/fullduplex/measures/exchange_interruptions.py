@@ -10,7 +10,6 @@ from fullduplex.measures.exchange_ground import (
     at_most,
     heard,
     is_backchannel_turn,
-    spoken,
     told,
     too_soon,
 )
@@ -69,8 +68,9 @@ def replies(trial: Trial, limits: Limits) -> tuple[Utterance, ...] | Absent:
     """Return what the system says to the interruption, in order: what a judge reads.
 
     Utterances that begin at most ``reply_lead`` before the interruption's last word ends (included), not before the
-    interruption does, and before the user's next turn; of more than ``reply_words`` words or longer than
-    ``reply_over``. Absent: ``not exercised``, ``failed``, ``no annotation``, ``no output``.
+    interruption does, and before the user's next turn; with a word in them where words are known, and of more than
+    ``reply_words`` words or longer than ``reply_over``.
+    Absent: ``not exercised``, ``failed``, ``no annotation``, ``no output``.
     Source: the page begins 0.2 s before the end and asks for more than three words or more than 1 s
     (:data:`PAGE`), which left right answers such as "Twelve." unjudged; ours takes every utterance.
     """
@@ -79,13 +79,13 @@ def replies(trial: Trial, limits: Limits) -> tuple[Utterance, ...] | Absent:
         return found
     at = found.heard
     earliest = max(at.span.start, at.end - limits.reply_lead)
-    return tuple(u for u in at.until_next(at.said) if u.span.start >= earliest and _is_reply(u, limits))
+    return tuple(u for u in at.worded if u.span.start >= earliest and _is_reply(u, limits))
 
 
 def addressed(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if the system's :func:`replies` deal with the interruption, else 0.
 
-    As it was judged (verdict ``addressed``, yes or no); 0 by rule where there is no reply, or no word in it.
+    As it was judged (verdict ``addressed``, yes or no); 0 by rule where there is no reply.
     Absent: ``not judged``, what kept the judge from saying, ``censored`` (no reply, and the recording ends less than
     ``window`` after the interruption), and as :func:`replies`.
     """
@@ -100,8 +100,6 @@ def addressed(trial: Trial, limits: Limits) -> Fact | Absent:
         if isinstance(at, Absent):
             return at
         return too_soon(at, limits.window) or Fact(0, at.end, "by rule: nothing that counts as a reply")
-    if all(u.words is not None and not spoken(u.words) for u in found):
-        return Fact(0, found[0].span.start, "by rule: no word was recognised in the reply")
     if isinstance(verdict, Absent):
         return verdict
     if verdict is None:

@@ -46,8 +46,8 @@ def barge_in(trial: Trial, limits: Limits) -> Fact | Absent:
 def pause_passed(trial: Trial, limits: Limits, *, speaks_after: Spoke = "turn") -> Fact | Absent:
     """Return 1 if the system did not jump into a pause (:func:`barge_in`) and spoke afterwards, else 0.
 
-    Afterwards, ``"turn"``: an utterance is heard after the user's last word. ``"pause"``: a word begins at the last
-    pause's end or later, though the user may still be talking.
+    Afterwards, ``"turn"``: an utterance with a word in it is heard after the user's last word. ``"pause"``: a word
+    begins at the last pause's end or later, though the user may still be talking.
     Absent: as :func:`barge_in`; ``censored`` (nothing was said, and the recording ends less than ``window`` after the
     turn). Source: the page, which says "speech after the pause" (``"pause"``); ``"turn"`` is ours: speech over the rest
     of the user's sentence answers nothing.
@@ -64,7 +64,7 @@ def pause_passed(trial: Trial, limits: Limits, *, speaks_after: Spoke = "turn") 
     if speaks_after == "pause":
         after = [w.span.start for w in spoken(trial.system.words) if w.span.start >= pauses[-1].end]
     else:
-        after = [u.span.start for u in turn.said if u.span.end > turn.end]
+        after = [u.span.start for u in turn.worded if u.span.end > turn.end]
     if after:
         return Fact(1, after[0], f"waited, and spoke {told(after[0] - turn.end)} {_side(after[0] - turn.end)} the end")
     return too_soon(turn, limits.window) or Fact(0, turn.end, "waited, and said nothing after it")
@@ -74,8 +74,9 @@ def turn_taken(trial: Trial, limits: Limits, *, starts: Starts = "reply") -> Fac
     """Return 1 if the reply begins from ``early`` before to ``within`` after the end of the user's turn, else 0.
 
     Both edges are included. Why: ``on time``, ``spoke before the end``, ``late``, ``silent``.
-    The reply, ``"reply"``: the first utterance heard after the user's last word ended; speech that ended within the
-    turn is none. ``"first word"``: the system's first word in the recording, whatever it belongs to.
+    The reply, ``"reply"``: the first utterance with a word in it that is heard after the user's last word ended (every
+    sound, where no words are known); speech that ended within the turn is none. ``"first word"``: the system's first
+    word in the recording, whatever it belongs to.
     Absent: ``failed``, ``no annotation``, ``never asked``, ``no output``, ``no words``, ``censored`` (nothing was said,
     and the recording ends less than ``within`` after the turn).
     Source: the page. It does not say what becomes of speech that ended within the turn; its counts (Moshi, which greets
@@ -138,7 +139,7 @@ def started_early(trial: Trial, limits: Limits) -> Fact | Absent:
     found = heard(trial, "u0", limits)
     if isinstance(found, Absent):
         return found
-    first = next((u for u in found.said if found.span.start <= u.span.start < found.end - limits.early), None)
+    first = next((u for u in found.worded if found.span.start <= u.span.start < found.end - limits.early), None)
     if first is None:
         return Fact(0, found.end, "nothing began within the turn")
     return Fact(1, first.span.start, f"spoke before the end: {told(found.end - first.span.start)} early")
@@ -160,7 +161,7 @@ def _start(trial: Trial, limits: Limits, starts: Starts) -> _Start | Absent:
             return Absent("no words", "the system's words are not known")
         at = next((w.span.start for w in spoken(trial.system.words)), None)
     else:
-        at = next((u.span.start for u in found.until_next(found.said) if u.span.end > found.end), None)
+        at = next((u.span.start for u in found.worded if u.span.end > found.end), None)
     if at is None:
         return too_soon(found, limits.within) or _Start(found.end, None, None)
     return _Start(found.end, at - found.end, at)
