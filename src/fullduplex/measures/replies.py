@@ -22,10 +22,10 @@ class Limits:
 
     ``joined_within``: silences of at most this long lie inside an utterance. ``overlap_tolerance``: a reply that must
     not overlap may begin at most so long before the user's last word ends. ``lead``: an utterance that begins at most
-    so long before a turn's end belongs to the reply to it as a whole; of what began earlier, only the words that
-    are heard after the end do. ``greeting``: speech that began before the user's turn may run at most so long into it before it
-    counts as speech during it. ``window``: where nothing was said and the recording ends sooner than this after the
-    turn, a reply could not be heard.
+    so long before a turn's end belongs to the reply to it as a whole; of what began earlier, only the words that are
+    heard after the end do. ``greeting``: speech that began before the user's turn may run at most so long into it
+    before it counts as speech during it. ``window``: where nothing was said and the recording ends sooner than this
+    after the turn, a reply could not be heard.
     """
 
     joined_within: int = JOINED_WITHIN

@@ -124,7 +124,7 @@ def _scaled(parts: Sequence[str], at: int, name: str, scale: int, smaller: _Part
     start = after + 1 if parts[after : after + 1] == ["and"] else after
     rest = smaller(parts, start) if start < len(parts) else None
     # What is multiplied itself begins another number: "one hundred, two hundred".
-    if rest is None or rest[0] == 0 or parts[rest[1] : rest[1] + 1] in (["hundred"], ["thousand"]):
+    if rest is None or rest[0] == 0 or parts[rest[1] : rest[1] + 1] == [name]:
         return value, after, False
     return value + rest[0], rest[1], rest[2]
 

@@ -39,6 +39,7 @@ JUDGED_BY = {
     "grammar": "correction",
     "keyword_wait": "keyword-named",
     "stay_quiet": "answered-right",
+    "volume": "understood",
 }
 #: Scenarios whose reply is what follows the trigger word at once, and no more than that.
 TRIGGERED = frozenset({"grammar", "keyword_wait"})
