@@ -66,10 +66,23 @@ def test_everything_else_in_the_script_stays(tmp_path: Path) -> None:
     assert (item["notes"], item["topic"], item["lines"]) == ("accent: Spanish", "home", LINES)
 
 
+def test_what_a_person_wrote_stays_where_only_the_trigger_was_missing(tmp_path: Path) -> None:
+    path = write(tmp_path, {**BARE, "category": "grammar", "target": "went home"})
+    annotate(path, Writes(GOOD))
+    (item,) = read_interactions(path)
+    assert (item.target, item.anchors[0].word) == ("went home", "goed")
+
+
+@pytest.mark.parametrize("odd", [{"category": []}, {"scenario": {}}, {"scenario": ["x"]}, {"category": ["x"]}])
+def test_members_of_another_kind_break_nothing(tmp_path: Path, odd: Any) -> None:
+    annotate(write(tmp_path, {**BARE, **odd}), Writes(GOOD))
+
+
 def test_a_wrong_answer_is_told_what_is_wrong_and_asked_again(tmp_path: Path) -> None:
     model = Writes("I would say grammar.", GOOD.replace('"goed"', '"gone"'), GOOD)
     assert annotate(write(tmp_path, BARE), model).done
     assert len(model.asked) == 3 and "'gone' 0 times in line 0" in model.asked[2][-1].text
+    assert str(tmp_path) not in model.asked[2][-1].text
 
 
 def test_after_some_tries_the_item_stays_bare_and_the_next_is_asked_about(tmp_path: Path) -> None:

@@ -137,7 +137,11 @@ def _annotate(script: Path, given: Any) -> int:
 
     (spec,) = _specs("--model", (given["model"],))
     model = plugins.make("language_models", spec.name, spec.options, _cache())
-    found = annotate(script, model, told=lambda name: click.echo(f"annotated: {printable(name)}", err=True))
+
+    def told(name: str, fault: str) -> None:
+        click.echo(printable(f"{name}: {fault or 'annotated'}", 200), err=True)
+
+    found = annotate(script, model, told=told)
     if given["as_json"]:
         _shown_json({"annotated": list(found.done), "failed": dict(found.failed), "kept": found.kept})
     else:

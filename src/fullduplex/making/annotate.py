@@ -23,6 +23,8 @@ from fullduplex.providers.language_models import LanguageModel, Message
 TRIES = 3
 #: The longest answer, in tokens.
 LIMIT = 200
+#: What a fault in an answer is said to be in: no name of this machine is told to a model.
+_REPLY = "the answer"
 #: What each category is, for the model. Counting in turns has several trigger words, and long conversations
 #: have probes: these are written by people.
 CATEGORIES: Mapping[str, str] = {
@@ -81,34 +83,36 @@ class Annotated:
     kept: int
 
 
-def annotate(path: Path, model: LanguageModel, *, told: Callable[[str], None] | None = None) -> Annotated:
+def annotate(path: Path, model: LanguageModel, *, told: Callable[[str, str], None] | None = None) -> Annotated:
     """Annotate the bare items of a script, or of a folder of them, in place, and return which.
 
     An item is bare that has no category, or no anchor where its category needs one. Each is asked about up to
     ``TRIES`` times, and written as soon as it is answered, with ``annotated_by``; one that cannot be
-    annotated stays as it is. Raises :class:`InputError` on a script that cannot be read, and
+    annotated stays as it is, and what a person had written stays in any case. ``told`` is called with each item's
+    name and what is wrong, if anything. Raises :class:`InputError` on a script that cannot be read, and
     :class:`PluginError` where the model cannot be reached: what was annotated before stays.
     """
     done, failed, kept = list[str](), list[tuple[str, str]](), 0
-    for file in script_files(path):
+    # All scripts are checked whole before the first question is paid for.
+    files = {file: list(raw_items(file)) for file in script_files(path)}
+    exchanges = {file: [lines_of(item, file, where) for where, item, _ in rows] for file, rows in files.items()}
+    for file, rows in files.items():
         script = read_json(file)
-        # The scripts are checked whole before the first question is paid for.
-        rows = list(raw_items(file))
-        lines = [lines_of(item, file, where) for where, item, _ in rows]
         for n, (where, item, scenario) in enumerate(rows):
             name = f"{file.name}, {item.get('id') or where}"
             if not is_bare(item):
                 kept += 1
                 continue
-            found = ask(model, lines[n], allowed(item, scenario), file, where)
+            found = ask(model, exchanges[file][n], allowed(item, scenario))
             if isinstance(found, str):
                 failed.append((name, found))
             else:
-                script["items"][n] = {**item, **found.to_json(), "annotated_by": str(model.spec)}
+                new = {key: value for key, value in found.to_json().items() if not item.get(key)}
+                script["items"][n] = {**item, **new, "annotated_by": str(model.spec)}
                 write_json(file, script)
                 done.append(name)
             if told:
-                told(name)
+                told(name, found if isinstance(found, str) else "")
     return Annotated(tuple(done), tuple(failed), kept)
 
 
@@ -123,15 +127,13 @@ def is_bare(item: Mapping[str, Any]) -> bool:
 
 def allowed(item: Mapping[str, Any], scenario: str) -> tuple[str, ...]:
     """Return the categories that an item can have: its own, or those that fit its scenario, or all."""
-    if item.get("category") in CATEGORIES:
-        return (str(item["category"]),)
-    belongs = item.get("scenario") or scenario
-    return (belongs,) if belongs in CATEGORIES else tuple(CATEGORIES) if not belongs else ()
+    known = str(item.get("category") or item.get("scenario") or scenario)
+    if not known:
+        return tuple(CATEGORIES)
+    return (known,) if known in CATEGORIES else ()
 
 
-def ask(
-    model: LanguageModel, lines: Sequence[Line], categories: Sequence[str], path: Path, where: str
-) -> Annotation | str:
+def ask(model: LanguageModel, lines: Sequence[Line], categories: Sequence[str]) -> Annotation | str:
     """Return the annotation of an exchange, or the sentence that says why there is none."""
     if not categories:
         return "what has several trigger words, or probes, is annotated by a person"
@@ -140,7 +142,7 @@ def ask(
     for _ in range(TRIES):
         reply = "".join(model.reply(messages, limit=LIMIT))
         try:
-            return parse_annotation(reply, lines, categories, path, where)
+            return parse_annotation(reply, lines, categories)
         except InputError as error:
             fault = str(error)
             messages = [*messages[:2], Message("assistant", printable(reply, 1_000)), Message("user", f"No: {fault}.")]
@@ -154,9 +156,7 @@ def question(lines: Sequence[Line], categories: Sequence[str]) -> str:
     return f"Categories:\n{choices}\n\nThe exchange:\n{exchange}"
 
 
-def parse_annotation(
-    reply: str, lines: Sequence[Line], categories: Sequence[str], path: Path = Path("reply"), where: str = ""
-) -> Annotation:
+def parse_annotation(reply: str, lines: Sequence[Line], categories: Sequence[str]) -> Annotation:
     """Return the annotation in a model's reply: the first JSON object in it.
 
     Raises :class:`InputError` where there is none, its category is none of ``categories``, its word does not stand
@@ -164,20 +164,20 @@ def parse_annotation(
     """
     told = _object(reply)
     if told is None:
-        raise InputError(path, where, found=brief(reply[:60]), expected="one JSON object with category, anchor, target")
+        raise InputError(_REPLY, found=brief(reply[:60]), expected="one JSON object with category, anchor, target")
     category, target = told.get("category"), told.get("target")
     if category not in categories or not isinstance(category, str):
         expected = f"one of {', '.join(categories)}"
-        raise InputError(path, f"{where}.category", found=brief(category), expected=expected)
+        raise InputError(_REPLY, "category", found=brief(category), expected=expected)
     if not isinstance(target, str) or not target.strip():
-        raise InputError(path, f"{where}.target", found=brief(target), expected="a text")
+        raise InputError(_REPLY, "target", found=brief(target), expected="a text")
     target = " ".join(target.split())
     if not any(line.who == "assistant" and contains(line.text, target) for line in lines):
         expected = "words that stand so in a line of the assistant's"
-        raise InputError(path, f"{where}.target", found=brief(target), expected=expected)
+        raise InputError(_REPLY, "target", found=brief(target), expected=expected)
     if not POLICY[category].anchored:
         return Annotation(category, None, target)
-    anchor = anchor_of(told.get("anchor"), lines, target, path, f"{where}.anchor")
+    anchor = anchor_of(told.get("anchor"), lines, target, Path(_REPLY), "anchor")
     return Annotation(category, anchor, target)
 
 
