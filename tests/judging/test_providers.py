@@ -82,6 +82,13 @@ def test_a_reply_comes_with_its_model_and_its_tokens(made: Callable[..., Judge],
     assert made(name).ask(ASKED) == Reply(SAID, MODEL, {"input": 100, "output": 20, "cached": 40}, True, None)
 
 
+def test_a_key_that_a_reply_repeats_is_not_kept(api: Api, made: Callable[..., Judge], name: str) -> None:
+    api.text = f"I was called with {KEY}."
+    assert made(name).ask(ASKED).text == "I was called with …."
+    api.text = "none of these"
+    assert made(name, key="none").ask(ASKED).text == "none of these"
+
+
 def test_a_count_of_tokens_that_is_none_is_left_out(api: Api, made: Callable[..., Judge]) -> None:
     said = {"choices": [{"message": {"content": SAID}}], "usage": {"prompt_tokens": True, "completion_tokens": 3}}
     api.says = lambda seen: Answer(body=said)

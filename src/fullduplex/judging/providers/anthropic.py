@@ -161,8 +161,8 @@ def reply(known: Settings, found: Any, *, in_batch: bool = False) -> Reply:
     if not found["content"] and why not in _CUT:
         raise Unreachable(f"{known.where} sent a reply without content")
     return Reply(
-        text,
-        model=str(found.get("model") or ""),
+        known.kept(text),
+        model=known.kept(str(found.get("model") or "")),
         usage=usage,
         complete=why not in _CUT,
         cost=cost(usage, known.price, in_batch=in_batch),

@@ -78,8 +78,8 @@ def reply(known: Settings, found: Any, *, heard: bool = False, in_batch: bool = 
     if text is None:
         raise not_readable(known, json.dumps(message), "chat completion")
     return Reply(
-        text,
-        model=str(found.get("model") or ""),
+        known.kept(text),
+        model=known.kept(str(found.get("model") or "")),
         usage=usage,
         complete=why != "length",
         cost=cost(usage, known.price, heard=heard, in_batch=in_batch),

@@ -189,8 +189,8 @@ def reply(known: Settings, found: Any, *, heard: bool = False, in_batch: bool = 
     if not text and why not in ("STOP", "MAX_TOKENS", ""):
         raise Unreachable(f"{known.where} stopped without a word ({known.told(why, 60)})")
     return Reply(
-        text,
-        model=str(found.get("modelVersion") or ""),
+        known.kept(text),
+        model=known.kept(str(found.get("modelVersion") or "")),
         usage=usage,
         complete=why != "MAX_TOKENS",
         cost=cost(usage, known.price, heard=heard, in_batch=in_batch),

@@ -17,6 +17,10 @@ from fullduplex.judging.question import Refused, Request
 PATIENCE = (0.05, 3600.0)
 
 
+#: No vendor's key has fewer characters.
+_KEY_AT_LEAST = 16
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Where a judge is, as whom it is asked, how long it may take and what its tokens cost.
@@ -38,6 +42,13 @@ class Settings:
     def where(self) -> str:
         """Return the judge as a sentence begins with it."""
         return f"the judge {self.judge} at {printable(self.url, 120)}"
+
+    def kept(self, text: str) -> str:
+        """Return a reply as it is kept: as it came, but for a key that a gateway has repeated in it.
+
+        Only what is as long as a key is taken out: servers that check none are given ``x`` or ``none``, words both.
+        """
+        return text.replace(self.key, "…") if len(self.key) >= _KEY_AT_LEAST else text
 
     def told(self, text: object, limit: int = 200) -> str:
         """Return what a server said, on one line, without the key that it may have repeated."""
