@@ -142,6 +142,29 @@ def test_a_pause_is_the_longest_silence_of_its_turn() -> None:
     assert found.told["pauses"] == [{"cue": "u0", "start": 1.1, "end": 2.7}]
 
 
+def test_two_pauses_of_a_turn_are_its_two_longest_silences_in_order() -> None:
+    pause = {"cue": "u0", "start": None, "end": None}
+    found = placed_by_words(
+        told("one two three four", pauses=[pause, pause]), spoken((0, "one"), (1.2, "two"), (1.6, "three"), (4, "four"))
+    )
+    assert [(one["start"], one["end"]) for one in found.told["pauses"]] == [(0.2, 1.2), (1.8, 4.0)]
+
+
+def test_a_pause_that_was_not_made_is_counted_as_a_failure() -> None:
+    words = [Word("hello", Span(0, 5)), Word("you", Span(5, 9))]
+    found = placed_by_words(told("hello you", pauses=[{"cue": "u0"}]), words)
+    assert found.failures == (Failure("pause", "0", "no silence of its turn stands out"),)
+
+
+def test_a_pause_has_to_be_half_as_long_again_as_any_other_silence() -> None:
+    def placed(pause: int) -> Any:
+        words = [Word("one", Span(0, 1)), Word("two", Span(ms(600) + 1, ms(601))), Word("six", Span(pause, pause + 1))]
+        return placed_by_words(told("one two six", pauses=[{"cue": "u0"}]), words).told["pauses"][0]["end"]
+
+    assert placed(ms(601) + ms(900)) == 1.501
+    assert placed(ms(601) + ms(900) - 1) is None
+
+
 def test_probes_take_their_turns_span_and_tell_whether_they_were_asked() -> None:
     probes = [{"id": str(n), "cue": f"u{n}"} for n in (0, 1)]
     found = placed_by_words(told("what did I say", "and what else then", probes=probes), spoken((3, "what did I say")))

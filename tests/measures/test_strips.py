@@ -8,6 +8,7 @@ from fullduplex.measures.strips import (
     latency,
     latency_of,
     longest_pause,
+    longest_pauses,
     overlap_printed,
     overlaps,
     prompt,
@@ -81,6 +82,12 @@ def test_the_longest_silence_is_the_pause() -> None:
     assert longest_pause(spans) == Span(ms(900), ms(2400))
     assert longest_pause(spans[:1]) is None
     assert longest_pause([Span(0, ms(500)), Span(ms(400), ms(900))]) is None
+
+
+def test_of_equal_silences_the_earlier_is_the_longer() -> None:
+    spans = [Span(0, ms(1)), Span(ms(2), ms(3)), Span(ms(4), ms(5)), Span(ms(7), ms(8))]
+    assert longest_pauses(spans, 2) == [Span(ms(1), ms(2)), Span(ms(5), ms(7))]
+    assert longest_pauses(spans, 9) == [Span(ms(1), ms(2)), Span(ms(3), ms(4)), Span(ms(5), ms(7))]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullduplex.measures.strips import longest_pause
+from fullduplex.measures.strips import longest_pauses
 from fullduplex.model.spans import Span, Timeline, in_seconds, ms
 from fullduplex.model.speech import Word
 
@@ -20,6 +20,8 @@ from fullduplex.model.speech import Word
 APART = ms(1000)
 #: A turn is found where at least this share of its scripted words was heard in order.
 HEARD = 0.5
+#: The pauses of a turn are found where the shortest is at least this many times the longest other silence.
+STANDS_OUT = 1.5
 #: Silences shorter than this do not end a stretch of speech: the same as while driving.
 BREATH = ms(500)
 
@@ -69,7 +71,8 @@ def placed_by_words(
     the longest silences of at least :data:`APART`. A trigger is the occurrence of its word in the turn that the
     script means (``occurrence``, counted from 1, or ``position``, 0 to 1 of the turn): where the heard word is aligned
     to it, else the same word heard nearest to it in the turn, else whatever was heard in its place between two words
-    heard right. A pause is the longest silence between words of its turn.
+    heard right. The *n* pauses of a turn are the *n* longest silences between its
+    words, where the shortest of them is at least :data:`STANDS_OUT` times the longest other one.
     ``system``, the speech of the other side, tells each turn's premise: talking when it began, and since when.
 
     English number words only. Source: own; every time is as good as the recogniser's.
@@ -96,11 +99,13 @@ def placed_by_words(
             failures.append(Failure("trigger", str(one.get("id", "")), how))
         expects.append({**one, **_placed(span)})
     pauses = []
+    silences = {cue: aligned.silences(its, _count(told["pauses"], cue)) for cue, its in found.items()}
     for n, one in enumerate(told["pauses"]):
-        its = found.get(str(one["cue"]))
-        span = None if its is None else longest_pause(w.span for w in aligned.words[its.first : its.last + 1])
+        its = silences.get(str(one["cue"]))
+        span = its.pop(0) if its else None
         if span is None:
-            failures.append(Failure("pause", str(n), "its turn was not heard" if its is None else "no silence in it"))
+            why = "its turn was not heard" if its is None else "no silence of its turn stands out"
+            failures.append(Failure("pause", str(n), why))
         pauses.append({**one, **_placed(span)})
     spans = {turn["id"]: turn["timestamp"] for turn in turns}
     probes = [
@@ -141,6 +146,13 @@ class _Aligned:
     def end(self, turn: _Turn) -> int:
         """Return the end of the last word of a turn to end."""
         return max(word.span.end for word in self.words[turn.first : turn.last + 1])
+
+    def silences(self, turn: _Turn, n: int) -> list[Span]:
+        """Return the ``n`` longest silences of a turn in order of time; none where they do not stand out."""
+        spans = [word.span for word in self.words[turn.first : turn.last + 1]]
+        found = longest_pauses(spans, n)
+        other = max((gap.duration for gap in longest_pauses(spans, n + 1) if gap not in found), default=0)
+        return found if all(gap.duration >= STANDS_OUT * other for gap in found) else []
 
     def same(self, n: int) -> bool:
         """Return whether the scripted token was heard as it is written."""
@@ -227,6 +239,10 @@ class _Aligned:
 
     def _span(self, tokens: Sequence[int]) -> Span:
         return Span(self.words[self._word(tokens[0])].span.start, self.words[self._word(tokens[-1])].span.end)
+
+
+def _count(pauses: Sequence[Mapping[str, Any]], cue: str) -> int:
+    return sum(str(one["cue"]) == cue for one in pauses)
 
 
 def _meant(one: Mapping[str, Any], places: Sequence[int], among: Sequence[int]) -> int | None:

@@ -8,6 +8,7 @@ shortest overlap is 0.20 s, and the one intersection of 0.10 s is left out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from fullduplex.model.spans import Span, Timeline, in_seconds, ms
 from fullduplex.model.speech import Word
@@ -70,15 +71,16 @@ def prompt(found: Fact | Absent, *, at_least: int = EARLIEST, at_most: int = LAT
     return isinstance(found, Fact) and in_seconds(at_least) <= found.value <= in_seconds(at_most)
 
 
+def longest_pauses(spans: Iterable[Span], n: int) -> list[Span]:
+    """Return the ``n`` longest silences between ``spans``, in order of time; of equals the earlier."""
+    covered = list(Timeline(spans))
+    gaps = [Span(one.end, other.start) for one, other in pairwise(covered)]
+    return sorted(sorted(gaps, key=lambda gap: (-gap.duration, gap.start))[:n])
+
+
 def longest_pause(spans: Iterable[Span]) -> Span | None:
-    """Return the longest silence between ``spans`` in order of time, the first of equals; None where there is none."""
-    found: Span | None = None
-    end: int | None = None
-    for span in sorted(spans):
-        if end is not None and span.start > end and (found is None or span.start - end > found.duration):
-            found = Span(end, span.start)
-        end = span.end if end is None else max(end, span.end)
-    return found
+    """Return the longest silence between ``spans``; None where there is none."""
+    return next(iter(longest_pauses(spans, 1)), None)
 
 
 def spoke_in_pause(pause: Span, onsets_and_ends: Iterable[Span], *, lead: int = PAUSE_LEAD) -> Fact:
