@@ -129,7 +129,7 @@ def counted(trial: Trial, limits: Limits, *, type: str = "") -> Fact | Absent:
     return found if isinstance(found, Absent) else Fact(sum(one.state != BROKEN for one in found))
 
 
-def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
+def doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how many premises a judge says do not hold and no person has looked at: what is for review.
 
     Absent: as :func:`probed`.
@@ -137,11 +137,11 @@ def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     found = probed(trial, limits)
     if isinstance(found, Absent):
         return found
-    doubted = [one for one in found if one.doubted]
-    return Fact(len(doubted), next((one.at for one in doubted), None), ", ".join(one.probe.id for one in doubted))
+    those = [one for one in found if one.doubted]
+    return Fact(len(those), next((one.at for one in those), None), ", ".join(one.probe.id for one in those))
 
 
-def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
+def coherence(trial: Trial) -> Fact | Absent:
     """Return how well the assistant's side of the conversation holds together, 0 to 100, as a judge says.
 
     0 where it said nothing at all, unjudged. Absent: ``not judged``, ``unparsable``, what kept the judge from saying,
@@ -151,7 +151,7 @@ def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
     if isinstance(found, Absent):
         return found
     verdict = trial.verdicts.get("coherence")
-    said = uttered(trial, limits)
+    said = uttered(trial, Limits())
     if isinstance(said, Absent):
         return said
     if not said and not (isinstance(verdict, Verdict) and verdict.by.startswith("amended")):
@@ -185,44 +185,44 @@ def reply_to(trial: Trial, probe: Probe, limits: Limits) -> Reply | Absent | Non
 
 
 def _probed(trial: Trial, found: Scene, probe: Probe, limits: Limits) -> Probed:
-    doubted = False
+    in_doubt = False
     if probe.rests_on_assistant:
         premise = trial.verdicts.get(f"premise:{probe.id}")
         if isinstance(premise, Verdict) and str(premise.value).strip().casefold() == "broken":
             if premise.by.startswith("amended"):
                 start = None if probe.span is None else probe.span.start
                 return Probed(probe, BROKEN, f"{premise.by}: {premise.reason}".rstrip(": "), start)
-            doubted = True
+            in_doubt = True
     verdict = trial.verdicts.get(f"probe:{probe.id}")
     turn = found.turn(probe.turn)
     at = probe.span.start if probe.span is not None else None
     if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
-        return _judged(probe, verdict, at, doubted)
+        return _judged(probe, verdict, at, in_doubt)
     if probe.span is None or turn is None:
-        return Probed(probe, "never asked", "never asked: the talk ended before it", None, doubted)
+        return Probed(probe, "never asked", "never asked: the talk ended before it", None, in_doubt)
     said = reply_to(trial, probe, limits)
     if isinstance(said, Absent) and said.reason == "censored":
-        return Probed(probe, "no reply", f"no reply: {said.detail}", at, doubted)
+        return Probed(probe, "no reply", f"no reply: {said.detail}", at, in_doubt)
     if isinstance(said, Absent):
-        return Probed(probe, said, at=at, doubted=doubted)
+        return Probed(probe, said, at=at, doubted=in_doubt)
     if said is None:
-        return Probed(probe, "no reply", "no reply", at, doubted)
+        return Probed(probe, "no reply", "no reply", at, in_doubt)
     if said.words is None:
-        return Probed(probe, Absent("no words", "the system's words are not known"), at=at, doubted=doubted)
+        return Probed(probe, Absent("no words", "the system's words are not known"), at=at, doubted=in_doubt)
     if verdict is None:
-        return Probed(probe, Absent("not judged", "no judge was asked"), at=at, doubted=doubted)
+        return Probed(probe, Absent("not judged", "no judge was asked"), at=at, doubted=in_doubt)
     if isinstance(verdict, Absent):
-        return Probed(probe, verdict, at=at, doubted=doubted)
-    return _judged(probe, verdict, said.onset, doubted)
+        return Probed(probe, verdict, at=at, doubted=in_doubt)
+    return _judged(probe, verdict, said.onset, in_doubt)
 
 
-def _judged(probe: Probe, verdict: Verdict, at: int | None, doubted: bool) -> Probed:
+def _judged(probe: Probe, verdict: Verdict, at: int | None, in_doubt: bool) -> Probed:
     yes = says_yes(verdict)
     if isinstance(yes, Absent):
-        return Probed(probe, yes, at=at, doubted=doubted)
+        return Probed(probe, yes, at=at, doubted=in_doubt)
     if yes.value:
-        return Probed(probe, "passed", yes.why, at, doubted)
-    return Probed(probe, "wrong reply", f"wrong reply: {yes.why}", at, doubted)
+        return Probed(probe, "passed", yes.why, at, in_doubt)
+    return Probed(probe, "wrong reply", f"wrong reply: {yes.why}", at, in_doubt)
 
 
 def _of_kind(trial: Trial, limits: Limits, type: str, kind: str) -> tuple[Probed, ...] | Absent:
@@ -236,6 +236,6 @@ def _of_kind(trial: Trial, limits: Limits, type: str, kind: str) -> tuple[Probed
 def _told(found: tuple[Probed, ...]) -> str:
     """Return how many probes came to each state, in words."""
     states = Counter(one.state for one in found if not isinstance(one.state, Absent))
-    doubted = sum(one.doubted for one in found)
     told = [f"{states[state]} {state}" for state in STATES if states[state]]
-    return ", ".join(told + ([f"{doubted} with a doubted premise"] if doubted else []))
+    in_doubt = sum(one.doubted for one in found)
+    return ", ".join(told + ([f"{in_doubt} with a doubted premise"] if in_doubt else []))

@@ -212,11 +212,14 @@ def target_heard(trial: Trial, limits: Limits) -> Fact | Absent:
     Numbers count in figures and in English words. A target with commas is a list, to be said in order without another
     member between (:func:`~fullduplex.measures.spoken_numbers.says_in_order`); else its words stand in a row. Other
     right forms that the item's notes list (``accept: 24 | twenty four``) count too. It cannot tell an answer from a
-    number named on the way to another. Absent: ``no annotation`` (no target), ``no words``, and as :func:`reply`.
+    number named on the way to another. Counting in turns has a rule of its own, which is :func:`content`.
+    Absent: ``no annotation`` (no target), ``no words``, and as :func:`reply`.
     """
     found = scene(trial)
     if isinstance(found, Absent):
         return found
+    if found.scenario == "alternating_count":
+        return content(trial, limits)
     wanted = [found.target, *_accepted(trial)]
     if not plain(found.target):
         return Absent("no annotation", "the item has no target")
