@@ -390,6 +390,14 @@ def test_the_page_joins_speech_over_longer_silences() -> None:
     assert value(tasks.point(trial, "timing", PAGE)) == 0
 
 
+def test_a_word_whose_times_are_rough_belongs_to_the_speech_beside_it() -> None:
+    trial = triggered("grammar", (5500, 6000, "taught"))
+    rough = replace(trial, system=replace(trial.system, words=words(6100, 6300, "taught")))
+    assert value(tasks.passed(rough, LIMITS)) == 1
+    far = replace(trial, system=replace(trial.system, words=words(6600, 6800, "taught")))
+    assert value(tasks.passed(far, LIMITS)) == 0
+
+
 def scripted(kind: str, scenario: str) -> Trial:
     """Return a system that does all right, comes too early, is silent, or never stops talking."""
     due = (END if scenario == "stay_quiet" else TRIGGERED) + 250

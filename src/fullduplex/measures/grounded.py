@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fullduplex.measures.interaction import Probe, Scene, scene
-from fullduplex.measures.replies import Limits, Reply, asked, reply_to_turn, uttered
+from fullduplex.measures.replies import Limits, Reply, asked, reply_to_turn, said_anything
 from fullduplex.measures.tasks import says_yes
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -66,9 +66,9 @@ def probed(trial: Trial, limits: Limits) -> tuple[Probed, ...] | Absent:
         return found
     if not found.probes:
         return Absent("no annotation", "the conversation has no probe")
-    said = uttered(trial, limits)
-    if isinstance(said, Absent):
-        return said
+    anything = said_anything(trial, limits)
+    if isinstance(anything, Absent):
+        return anything
     return tuple(_probed(trial, found, probe, limits) for probe in found.probes)
 
 
@@ -151,10 +151,10 @@ def coherence(trial: Trial) -> Fact | Absent:
     if isinstance(found, Absent):
         return found
     verdict = trial.verdicts.get("coherence")
-    said = uttered(trial, Limits())
-    if isinstance(said, Absent):
-        return said
-    if not said and not (isinstance(verdict, Verdict) and verdict.by.startswith("amended")):
+    anything = said_anything(trial, Limits())
+    if isinstance(anything, Absent):
+        return anything
+    if not anything and not (isinstance(verdict, Verdict) and verdict.by.startswith("amended")):
         return Fact(0, why="said nothing")
     if verdict is None:
         return Absent("not judged", "no judge was asked")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from fullduplex.measures.exchange_ground import spoken, turn_end
+from fullduplex.measures.exchange_ground import Limits as Timing
+from fullduplex.measures.exchange_ground import heard, spoken
 from fullduplex.measures.floor import JOINED_WITHIN, Utterance, utterances
-from fullduplex.measures.interaction import Expectation, Scene, Turn, scene
+from fullduplex.measures.interaction import Expectation, Scene, Turn
 from fullduplex.model.spans import Span, ms, seconds
 from fullduplex.model.speech import Word
 from fullduplex.model.trials import Absent, Trial
@@ -78,41 +79,26 @@ def asked(trial: Trial, name: str, limits: Limits, *, by: By = "speech", sounds:
     """Return the user's turn ``name`` and what the system said.
 
     Sound in which no word was recognised (a breath, a click) is nothing said, where words are known; ``sounds``: it is.
+    A word of rough times belongs to the nearest speech (:func:`~fullduplex.measures.exchange_ground.heard`).
     Absent: ``failed``, ``no annotation`` (no interaction, or none with such a turn), ``never asked`` (the talk ended
     before it), ``no output`` (neither words nor sound of the system are known), ``no words`` (``by="words"`` without).
     """
-    found = scene(trial)
+    found = heard(trial, name, replace(Timing(), joined_within=limits.joined_within), by=by)
     if isinstance(found, Absent):
-        return found
-    turn = found.turn(name)
-    if turn is None:
-        return Absent("no annotation", f"the interaction has no turn {name}")
-    if turn.span is None:
-        return Absent("never asked", f"the talk ended before {name}")
-    said = uttered(trial, limits, by=by, sounds=sounds)
-    if isinstance(said, Absent):
-        return said
-    later = found.after(name)
-    before = None if later is None or later.span is None else later.span.start
-    end = max(
-        [turn_end(trial, found, turn, turn.span), *(e.span.end for e in found.expects if e.turn == name and e.span)]
-    )
-    return Asked(found, turn, turn.span, end, before, trial.system.duration, said)
+        deaf = found.reason == "no output" and by == "words" and trial.system.speech is not None
+        return Absent("no words", "the system's words are not known") if deaf else found
+    triggers = [one.span.end for one in found.scene.expects if one.turn == name and one.span is not None]
+    said = tuple(Utterance(u.span, None) for u in found.said) if sounds else tuple(filter(_has_words, found.said))
+    end = max([found.end, *triggers])
+    return Asked(found.scene, found.turn, found.span, end, found.before, found.heard_until, said)
 
 
-def uttered(trial: Trial, limits: Limits, *, by: By = "speech", sounds: bool = False) -> tuple[Utterance, ...] | Absent:
-    """Return the system's utterances, those without a word left out where words are known and not ``sounds``.
-
-    Absent: ``no output``, ``no words``.
-    """
-    if by == "words" and trial.system.words is None:
-        return Absent("no words", "the system's words are not known")
-    said = utterances(trial.system, joined_within=limits.joined_within, by=by)
+def said_anything(trial: Trial, limits: Limits) -> bool | Absent:
+    """Return whether the system said anything in the whole recording. Absent: ``no output``."""
+    said = utterances(trial.system, joined_within=limits.joined_within)
     if said is None:
         return Absent("no output", "neither words nor audio of the system")
-    if sounds:
-        return tuple(Utterance(u.span, None) for u in said)
-    return tuple(u for u in said if u.words is None or spoken(u.words))
+    return bool(spoken(trial.system.words)) if trial.system.words is not None else bool(said)
 
 
 def reply_to_turn(found: Asked, limits: Limits) -> Reply | None:
@@ -176,3 +162,7 @@ def speech_before(found: Asked, trigger: Expectation, limits: Limits) -> Utteran
         if u.span.start < found.span.start and u.span.end > min(greets_until, trigger.span.start):
             return u
     return None
+
+
+def _has_words(u: Utterance) -> bool:
+    return u.words is None or bool(spoken(u.words))

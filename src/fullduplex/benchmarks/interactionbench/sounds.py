@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fullduplex.benchmarks.declare import Stretch
+from fullduplex.measures.exchange_ground import is_backchannel_turn
 from fullduplex.measures.interaction import scene
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Trial
@@ -19,7 +20,7 @@ def replies(trial: Trial) -> Mapping[str, Stretch]:
     found = scene(trial)
     if isinstance(found, Absent):
         return {}
-    turns = [turn for turn in found.turns if not (turn.id.startswith("b") and turn.id[1:].isdigit())]
+    turns = [turn for turn in found.turns if not is_backchannel_turn(turn)]
     made: dict[str, Stretch] = {}
     for n, turn in enumerate(turns):
         if turn.span is None:

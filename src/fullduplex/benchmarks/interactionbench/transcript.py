@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from fullduplex.measures.exchange_ground import spoken
+from fullduplex.measures.exchange_ground import is_backchannel_turn, spoken
 from fullduplex.measures.floor import JOINED_WITHIN
 from fullduplex.measures.interaction import Scene, Turn
 from fullduplex.model.spans import Span, in_seconds
@@ -42,7 +42,7 @@ def conversation(
     rows: list[tuple[Span, str]] = []
     number = 0
     for turn in found.turns:
-        counts = not (turn.id.startswith("b") and turn.id[1:].isdigit())
+        counts = not is_backchannel_turn(turn)
         number += counts
         if turn.span is not None and (before is None or turn.span.start < before):
             rows.append((turn.span, f"user{f' (turn {number})' if counts else ''}: {words_of(trial, turn)}"))
