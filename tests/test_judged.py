@@ -20,7 +20,7 @@ from fullduplex.data.files import write_json
 from fullduplex.errors import FullDuplexError, InputError, RunError
 from fullduplex.judged import Judging, judge_run, kinship
 from fullduplex.judging.keeping import read_verdicts
-from fullduplex.judging.rubric import Labels
+from fullduplex.judging.rubric import Labels, Scale
 from fullduplex.judging.rubric_file import load
 from fullduplex.model.spec import Spec
 from fullduplex.publish import publish
@@ -516,3 +516,82 @@ def test_what_is_made_of_a_verdict_is_not_corrected_beside_it(
     judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
     refused = command("amend", str(run.path), "user_interruption/0", "latncy", "1", "--who", "Ann", "--why", "no")
     assert refused.exit_code == 1 and "latency" in refused.output and "wpm" not in refused.output
+
+
+def test_agreement_of_other_words_or_another_judge_stands_beside_no_number(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    spec = replies(tmp_path / "r.json", [rated(4)])
+    judge(run, spec, tmp_path / "cache")
+    people(run, {str(n): {"Ann": 4, "Bo": 4} for n in range(ITEMS)})
+    agree(run)
+    again(run)
+    assert row(run.path)["worth"].startswith("kappa")
+    judge(run, spec, tmp_path / "cache", rubrics={"rating": replace(load("interruption"), system="Other words.")})
+    again(run)
+    assert row(run.path)["worth"] == "not validated"
+
+
+@pytest.mark.parametrize("judges", ["[]", '{"recorded": 7}', '{"recorded": {"validated": true}}'])
+def test_an_agreement_that_was_edited_validates_nothing(folder: Path, tmp_path: Path, judges: str) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
+    (run.path / "agreement.json").write_text(f'{{"verdicts": [{{"verdict": "rating", "judges": {judges}}}]}}')
+    again(run)
+    assert row(run.path)["worth"] == "not validated"
+
+
+def test_what_is_not_on_the_scale_disagrees_and_what_is_no_number_is_told(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    wide = replace(load("interruption"), answer=Scale(0, 100))
+    judge(run, replies(tmp_path / "r.json", [rated(70)]), tmp_path / "cache", rubrics={"rating": wide})
+    people(run, {str(n): {"Ann": 4, "Bo": 4} for n in range(ITEMS)})
+    people(run, {"0": {"Cy": "four"}})  # type: ignore[dict-item]
+    told, remarks = agree(run)
+    (its,) = told["verdicts"][0]["judges"].values()
+    assert (its["accuracy"]["value"], its["n"]) == (0.0, ITEMS)
+    assert "rating: 1 answers that are no numbers are left out" in remarks
+
+
+def test_only_what_is_of_the_vendor_is_kin_of_its_models(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run", system="llama-talks").run
+    assert kinship(run, Spec("openai-compatible", {"model": "mine"})) == ()
+    (told, *_) = kinship(run, Spec("openai-compatible", {"model": "llama3.3"}))
+    assert "both of Meta" in told
+
+
+def test_a_judge_is_asked_one_variants_questions(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    with pytest.raises(InputError, match="--as: found all, expected one variant"):
+        judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache", variant="all")
+
+
+@pytest.mark.parametrize("name", ["judges.json", "trials/user_interruption/0/judge.json"])
+def test_judges_that_are_no_file_are_told_and_not_passed_over(folder: Path, tmp_path: Path, name: str) -> None:
+    run = scored(folder, tmp_path / "run").run
+    judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")
+    (run.path / name).unlink()
+    (run.path / name).mkdir()
+    if name == "judges.json":
+        with pytest.raises(InputError, match=r"judges\.json"):
+            measure_again(run.path)
+    else:
+        (made,) = measure_again(run.path)
+        assert "judge.json" in made.measured.failed["user_interruption/0"]
+
+
+def test_a_correction_stays_on_the_scale_and_minds_no_other_items_damage(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    (run.path / "trials" / "user_interruption" / "1" / "item.json").write_text("{")
+    signed = ("--who", "Ann", "--why", "no")
+    refused = CliRunner().invoke(main, ["amend", str(run.path), "user_interruption/0", "rating", "99", *signed])
+    assert refused.exit_code == 1 and "a number from 0 to 5, or absent" in refused.output
+    done = CliRunner().invoke(main, ["amend", str(run.path), "user_interruption/0", "rating", "3", *signed])
+    assert done.exit_code == 0
+    assert every_amendment(run)[0].new == 3.0
+
+
+def test_a_run_whose_source_tells_no_count_is_reported(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    write_json(run.path / "run.json", {**run.about, "source": None})
+    again(Run.open(run.path))
+    assert "unknown items" in (run.path / "report.md").read_text()

@@ -93,9 +93,13 @@ def agree(run: Run, *, others: Sequence[Run] = (), seed: int = 0) -> tuple[dict[
         answer = load(name).answer
         level: Level = "ordinal" if isinstance(answer, Scale) else "nominal"
         labels = tuple(range(answer.low, answer.high + 1)) if isinstance(answer, Scale) else answer.names
-        made.append(_agreed(verdict, level, tuple(map(_value, labels)), said[verdict], groups, seed))
+        remarks += _of_one_kind(verdict, level, said[verdict])
+        scale = _widened(tuple(map(_value, labels)), level, said[verdict])
+        made.append(_agreed(verdict, level, scale, said[verdict], groups, seed))
     ratings = goes_with(run, rubrics, others=others, seed=seed)
-    told = {"schema": SCHEMA, "verdicts": [to_json(one) for one in made], "goes_with": ratings_json(ratings)}
+    verdicts = [to_json(one) for one in made]
+    _name_judges(verdicts, judges_of(run))
+    told = {"schema": SCHEMA, "verdicts": verdicts, "goes_with": ratings_json(ratings)}
     write_json(run.path / FILE, told)
     return told, remarks
 
@@ -150,12 +154,45 @@ def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping
 
 def _named(judge: Seated, judges: tuple[Seated, ...]) -> str:
     """Return a judge's name, with the beginning of its digest where two have the same."""
-    alike = sum(1 for one in judges if one.name == judge.name)
+    alike = sum(1 for one in judges if one.name == judge.name) + (judge.name == RECORDED)
     return judge.name if alike == 1 else f"{judge.name} ({judge.spec.digest[:6]})"
 
 
 def _value(value: Value) -> Value:
     return plain_label(value) if isinstance(value, str) else float(value)
+
+
+def _of_one_kind(verdict: str, level: Level, said: Said) -> tuple[str, ...]:
+    """Take out what is a number among labels or a label among numbers; return a sentence where there was any."""
+    kind, lost = (float if level == "ordinal" else str), 0
+    for given in said.people.values():
+        for rater in [rater for rater, value in given.items() if not isinstance(value, kind)]:
+            del given[rater]
+            lost += 1
+    for verdicts in said.judges.values():
+        for item in [item for item, found in verdicts.items() if not isinstance(found.value, kind)]:
+            del verdicts[item]
+            lost += 1
+    what = "numbers" if level == "ordinal" else "labels"
+    return (f"{verdict}: {lost} answers that are no {what} are left out",) if lost else ()
+
+
+def _widened(scale: tuple[Value, ...], level: Level, said: Said) -> tuple[Value, ...]:
+    """Return the scale with what was said beside it: a released prompt's ``C_IGNORE`` or 7 is wrong, not absent."""
+    seen = {value for given in said.people.values() for value in given.values()}
+    seen |= {found.value for verdicts in said.judges.values() for found in verdicts.values()}
+    beside = sorted(seen - set(scale), key=lambda value: (str(type(value)), value))
+    return tuple(sorted((*scale, *beside), key=float)) if level == "ordinal" else (*scale, *beside)
+
+
+def _name_judges(verdicts: Sequence[dict[str, Any]], judges: tuple[Seated, ...]) -> None:
+    """Add which judge each figure is of, and by which words: another rubric's agreement is not this one's."""
+    for one in verdicts:
+        for judge in judges:
+            known = one["judges"].get(_named(judge, judges))
+            if known is not None:
+                rubric = judge.rubrics.get(one["verdict"], {}).get("digest", "")
+                known |= {"digest": judge.spec.digest, "rubric": rubric}
 
 
 def _agreed(

@@ -154,7 +154,9 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     """
     told = run.about["benchmark"]
     variant = asked.variant or str(told["variants"][0])
-    (benchmark,) = benchmarks.find(f"{told['name']}@{variant}")
+    benchmark, *more = benchmarks.find(f"{told['name']}@{variant}")
+    if more:
+        raise InputError("--as", found=variant, expected="one variant, whose questions are asked")
     asked_for = [asks for scenario in benchmark.scenarios for asks in scenario.asks]
     needed = {asks.verdict: asks.rubric for asks in asked_for}
     votes = max([asked.votes, *(asks.votes for asks in asked_for)])
@@ -314,7 +316,9 @@ def kinship(run: Run, judge: Spec) -> tuple[str, ...]:
     Models prefer what they would have said themselves. Families are told by names alone, so that a system
     under another name goes unnoticed.
     """
-    its = _family(f"{judge.name} {judge.options.get('model', '')}")
+    # What speaks OpenAI's protocol is not OpenAI's for that.
+    vendor = "" if judge.name == "openai-compatible" else judge.name
+    its = _family(f"{judge.options.get('model', '')} {vendor}")
     if not its:
         return ()
     driven = (run.about.get("driven") or {}).get("system") or {}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,6 +27,9 @@ from fullduplex.cli import (
     main,
 )
 from fullduplex.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from fullduplex.judging.rubric import Labels, Scale
 
 
 def _keys(env_file: Path | None) -> dict[str, str]:
@@ -98,7 +102,7 @@ def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
 @click.option("--concurrency", type=click.IntRange(1, 256), default=8, show_default=True, help="Requests at once.")
 @click.option("--per-minute", type=_Range(0, min_open=True), metavar="N", help="Requests a minute at most.")
 @click.option("--tokens-per-minute", type=_Range(0, min_open=True), metavar="N", help="Tokens a minute at most.")
-@click.option("--max-cost", type=_Range(0), metavar="USD", help="Stop before so much is spent.")
+@click.option("--max-cost", type=_Range(0, min_open=True), metavar="USD", help="Stop before so much is spent.")
 @click.option("--beside", is_flag=True, help="Keep whose word counts; judge for `agree` alone.")
 @click.option(
     "--env-file", type=_PATH, metavar="FILE", help="NAME=value lines with keys that are not in the environment."
@@ -350,8 +354,8 @@ def amend(
         return 0
     if what is None or (value is None) != undo:
         raise click.UsageError("expected RUN ITEM WHAT VALUE, or RUN ITEM WHAT --undo")
-    set_name, name, old, labels = _standing(opened, item, what)
-    new = None if value is None else _value(value, labels)
+    set_name, name, old, answer = _standing(opened, item, what)
+    new = None if value is None else _value(value, answer)
     when = datetime.now(UTC).isoformat(timespec="seconds")
     correction = Amendment(who, when, why, set_name, name, what, old, new)
     with opened.alone():
@@ -363,18 +367,21 @@ def amend(
     return 0
 
 
-def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | None, tuple[str, ...]]:
-    """Return the item's set and name, what stands there now, and the labels that may stand there ("" : a number)."""
+def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | None, Scale | Labels | None]:
+    """Return the item's set and name, what stands there now, and what may stand there; None: any number."""
     from fullduplex import benchmarks
-    from fullduplex.judging.rubric import Labels
     from fullduplex.judging.rubric_file import load
     from fullduplex.model.trials import Verdict
     from fullduplex.runs.items import read_item, trial_or_failure
     from fullduplex.runs.judges import judges_of, with_verdicts
     from fullduplex.runs.stored import estimates
 
-    found = [(folder, value) for folder in run.items() for value in [read_item(folder)]
-             if item in (value["id"], f"{value['set']}/{value['id']}")]  # fmt: skip
+    found = []
+    for folder in run.items():
+        with contextlib.suppress(InputError):  # another item's damage is no reason to refuse this one
+            value = read_item(folder)
+            if item in (value["id"], f"{value['set']}/{value['id']}"):
+                found.append((folder, value))
     if len(found) != 1:
         expected = "one item of the run, as SET/ID"
         raise InputError(run.path, "item", found=f"{len(found)} called {item}", expected=expected)
@@ -386,7 +393,7 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
         verdict = with_verdicts(trial_or_failure(folder), folder, judges_of(run)).verdicts.get(what)
         answer = load(asks[what]).answer
         old = verdict.value if isinstance(verdict, Verdict) else None
-        return value["set"], value["id"], old, answer.names if isinstance(answer, Labels) else ()
+        return value["set"], value["id"], old, answer
     variant, slash, metric = what.rpartition("/")
     metrics = {m.name: m for b in chosen if not slash or b.variant == variant for s in b.scenarios for m in s.metrics}
     if metric not in metrics:
@@ -401,18 +408,25 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
     table = estimates(run)
     for part in (table, *table.get("variants", ())):
         for row in part["items"]:
-            if row["item"] == value["id"] and row["metric"] == metric and (not slash or part["variant"] == variant):
-                return value["set"], value["id"], row["value"], ()
-    return value["set"], value["id"], None, ()
+            # Items of several tasks share their ids.
+            its = row["item"] == value["id"] and row["scenario"] in (value["task"], value["set"])
+            if its and row["metric"] == metric and (not slash or part["variant"] == variant):
+                return value["set"], value["id"], row["value"], None
+    return value["set"], value["id"], None, None
 
 
-def _value(text: str, labels: tuple[str, ...]) -> float | str:
+def _value(text: str, answer: Scale | Labels | None) -> float | str:
+    from fullduplex.judging.rubric import Labels
+
+    labels = answer.names if isinstance(answer, Labels) else ()
     if text == "absent" or text in labels:
         return text
     try:
         number = float(text)
     except ValueError:
         number = float("nan")
-    if labels or not abs(number) < 1e15:
-        raise InputError("amend", "value", found=text, expected=f"{', '.join(labels) or 'a number'}, or absent")
+    low, high = (-1e15, 1e15) if answer is None or isinstance(answer, Labels) else (answer.low, answer.high)
+    if labels or not low <= number <= high:
+        what = ", ".join(labels) or ("a number" if answer is None else f"a number from {low} to {high}")
+        raise InputError("amend", "value", found=text, expected=f"{what}, or absent")
     return number

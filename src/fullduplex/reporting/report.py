@@ -186,9 +186,10 @@ def report_markdown(
         about = run.about
         heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
         words = markdown_text(_spec(about.get("recogniser")))
+        count = (about.get("source") or {}).get("items", "unknown")
         parts.append(
             f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {words}, "
-            f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {about['source']['items']} items"
+            f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {count} items"
         )
     return "\n".join(parts) + "\n"
 

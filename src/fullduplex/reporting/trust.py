@@ -7,6 +7,7 @@ from typing import Any
 
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
+from fullduplex.runs.items import RECORDED
 from fullduplex.runs.judges import Seated
 from fullduplex.runs.run import Run
 
@@ -27,12 +28,12 @@ def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: b
             continue
         votes = f", {judge.votes} votes" if judge.votes > 1 else ""
         told = f"judged by {judge.name}{votes}, rubric {rubric.get('name', '')} {rubric.get('version', '')}"
-        found, worth = _worth(run, verdict, judge.name)
+        found, worth = _worth(run, verdict, judge, str(rubric.get("digest", "")))
         parts = [told, *([judge.weakness] if judge.weakness else []), found]
         worth = f"weak judge, {worth}" if judge.weakness else worth
         break
     if not parts and recorded:
-        found, worth = _worth(run, verdict, "recorded")
+        found, worth = _worth(run, verdict, None, "")
         parts = ["as judged when recorded", found]
     return {"judged_by": "; ".join(part.rstrip(".") for part in parts), "worth": worth}
 
@@ -50,20 +51,30 @@ def agreement_of(run: Run, part: str = "verdicts") -> list[Mapping[str, Any]]:
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
-def _worth(run: Run, verdict: str, judge: str) -> tuple[str, str]:
-    """Return what is known of a judge, in full and in a few words."""
-    for one in agreement_of(run):
-        if one.get("verdict") != verdict:
-            continue
-        known = next((v for k, v in one.get("judges", {}).items() if k.split(" (")[0] == judge), None)
-        if known is None or not known.get("validated"):
-            return NOT_VALIDATED, NOT_VALIDATED
-        accuracy, kappa = known["accuracy"], known["kappa"]
-        full = (
-            f"agrees with people on {_share(accuracy)}, kappa {_number(kappa)}, n {known['n']} "
-            f"({_between(*known['raters'])})"
+def _worth(run: Run, verdict: str, judge: Seated | None, rubric: str) -> tuple[str, str]:
+    """Return what is known of a judge by this rubric, in full and in a few words; None: of what was recorded."""
+    try:
+        known = next(
+            known
+            for one in agreement_of(run)
+            if one.get("verdict") == verdict
+            for name, known in one["judges"].items()
+            if (
+                name == RECORDED
+                if judge is None
+                else (known.get("digest"), known.get("rubric")) == (judge.spec.digest, rubric)
+            )
         )
-        return full, f"kappa {_number(kappa)} with people, n {known['n']}"
+        if known["validated"]:
+            accuracy, kappa = known["accuracy"], known["kappa"]
+            full = (
+                f"agrees with people on {_share(accuracy)}, kappa {_number(kappa)}, n {known['n']} "
+                f"({_between(*known['raters'])})"
+            )
+            return full, f"kappa {_number(kappa)} with people, n {known['n']}"
+    except (StopIteration, KeyError, TypeError, ValueError, AttributeError):
+        # Nothing that `agree` wrote of this judge and these words.
+        pass
     return NOT_VALIDATED, NOT_VALIDATED
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -44,7 +45,7 @@ def judges_of(run: Run) -> tuple[Seated, ...]:
     Raises :class:`InputError` where judges.json is not what a run writes.
     """
     path = run.path / FILE
-    if not path.is_file():
+    if not os.path.lexists(path):
         return ()
     value = read_json(path)
     try:
@@ -87,7 +88,7 @@ def with_verdicts(trial: Trial, folder: Path, judges: tuple[Seated, ...]) -> Tri
     Where that judge was not asked for a verdict, the next one's counts, and last what came with the recordings.
     Raises :class:`InputError` where judge.json cannot be read.
     """
-    if not judges or not (folder / "judge.json").is_file():
+    if not judges:
         return trial
     found = dict(trial.verdicts)
     kept = read_verdicts(folder)
