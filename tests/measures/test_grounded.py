@@ -107,19 +107,19 @@ def test_the_reply_ends_where_the_users_next_turn_begins() -> None:
 def test_a_doubted_premise_counts_until_a_person_confirms_that_it_is_broken() -> None:
     doubted = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES, premise_2=BROKEN))
     assert value(grounded.grounded(doubted, LIMITS)) == pytest.approx(2 / 3)
-    assert value(grounded.doubted(doubted, LIMITS)) == 1
+    assert value(grounded.premises_doubted(doubted, LIMITS)) == 1
     fact = grounded.probe_facts(doubted, LIMITS)[1][2]
     assert isinstance(fact, Fact) and fact.why.endswith("its premise is doubted, and no person has confirmed that")
     confirmed = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES, premise_2=AMENDED))
     assert states(confirmed)[1] == "premise does not hold"
     assert value(grounded.grounded(confirmed, LIMITS)) == 1
     assert value(grounded.counted(confirmed, LIMITS)) == 2
-    assert value(grounded.doubted(confirmed, LIMITS)) == 0
+    assert value(grounded.premises_doubted(confirmed, LIMITS)) == 0
 
 
 def test_a_premise_that_a_person_upholds_is_doubted_no_more() -> None:
     trial = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES, premise_2=Verdict("holds", by="amended by Ada")))
-    assert value(grounded.doubted(trial, LIMITS)) == 0
+    assert value(grounded.premises_doubted(trial, LIMITS)) == 0
     assert value(grounded.counted(trial, LIMITS)) == 3
 
 
@@ -139,7 +139,7 @@ def test_a_share_without_every_verdict_is_not_known() -> None:
 
 def test_a_silent_system_fails_every_probe_without_a_judge() -> None:
     assert value(grounded.grounded(talk(), LIMITS)) == 0
-    assert value(grounded.coherence(talk())) == 0
+    assert value(grounded.coherence(talk(), LIMITS)) == 0
 
 
 def test_a_type_of_probe_has_a_share_of_its_own() -> None:
@@ -158,7 +158,7 @@ def test_a_persons_correction_counts_over_every_rule() -> None:
     ("said", "found"), [(0.0, 0), (87.0, 87), ("100", 100), (101.0, "unparsable"), ("good", "unparsable")]
 )
 def test_coherence_is_a_number_from_0_to_100(said: float | str, found: float | str) -> None:
-    assert value(grounded.coherence(talk(0, verdicts={"coherence": Verdict(said)}))) == found
+    assert value(grounded.coherence(talk(0, verdicts={"coherence": Verdict(said)}), LIMITS)) == found
 
 
 def test_what_cannot_be_known_has_its_reason() -> None:
@@ -166,5 +166,5 @@ def test_what_cannot_be_known_has_its_reason() -> None:
     assert value(grounded.grounded(replace(talk(), failed="no such file"), LIMITS)) == "failed"
     assert value(grounded.grounded(replace(talk(), system=Track()), LIMITS)) == "no output"
     assert value(grounded.grounded(talk(0, 1, 2, 3, heard=False, verdicts=judged(YES, YES, YES)), LIMITS)) == "no words"
-    assert value(grounded.coherence(talk(0))) == "not judged"
+    assert value(grounded.coherence(talk(0), LIMITS)) == "not judged"
     assert grounded.probe_facts(Trial(Item("1")), LIMITS) == []

@@ -129,7 +129,7 @@ def counted(trial: Trial, limits: Limits, *, type: str = "") -> Fact | Absent:
     return found if isinstance(found, Absent) else Fact(sum(one.state != BROKEN for one in found))
 
 
-def doubted(trial: Trial, limits: Limits) -> Fact | Absent:
+def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how many premises a judge says do not hold and no person has looked at: what is for review.
 
     Absent: as :func:`probed`.
@@ -141,7 +141,7 @@ def doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     return Fact(len(those), next((one.at for one in those), None), ", ".join(one.probe.id for one in those))
 
 
-def coherence(trial: Trial) -> Fact | Absent:
+def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how well the assistant's side of the conversation holds together, 0 to 100, as a judge says.
 
     0 where it said nothing at all, unjudged. Absent: ``not judged``, ``unparsable``, what kept the judge from saying,
@@ -151,7 +151,7 @@ def coherence(trial: Trial) -> Fact | Absent:
     if isinstance(found, Absent):
         return found
     verdict = trial.verdicts.get("coherence")
-    anything = said_anything(trial, Limits())
+    anything = said_anything(trial, limits)
     if isinstance(anything, Absent):
         return anything
     if not anything and not (isinstance(verdict, Verdict) and verdict.by.startswith("amended")):
