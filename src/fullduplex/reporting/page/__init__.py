@@ -25,7 +25,7 @@ from fullduplex.data import audio
 from fullduplex.data.files import replacing
 from fullduplex.errors import InputError
 
-_SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "main.js")
+_SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "main.js")
 _CUT = "<!--items-->"
 #: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
 _OPUS_RATE = 24_000
@@ -72,7 +72,8 @@ class PageData:
     ``scenario``, ``metric``, ``a``, ``b``, ``n``, ``effect``, ``low``, ``high``, ``p``, ``p_holm``.
     ``clocks``: ``system``, ``scenario``, ``metric``, ``values`` (by clock: the value or None, and n). ``stages``:
     ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``speech``: by variant, rows as in
-    :mod:`fullduplex.reporting.speech`. ``about``: where it comes from;
+    :mod:`fullduplex.reporting.speech`. ``cards`` and ``dimensions``: as in :mod:`fullduplex.reporting.cards` and
+    :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``about``: where it comes from;
     ``remarks``, if it has any, are shown first.
     """
 
@@ -89,6 +90,8 @@ class PageData:
     clocks: Sequence[Mapping[str, Any]] = ()
     stages: Sequence[Mapping[str, Any]] = ()
     speech: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    cards: Sequence[Mapping[str, Any]] = ()
+    dimensions: Sequence[Mapping[str, Any]] = ()
     about: Mapping[str, Any] | None = None
 
 
@@ -148,7 +151,7 @@ class _Index:
 
 
 def _rendered(data: PageData, index: _Index) -> str:
-    from jinja2 import Environment, StrictUndefined
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     from fullduplex.reporting.page import tables
@@ -156,8 +159,12 @@ def _rendered(data: PageData, index: _Index) -> str:
     style = _asset("page.css")
     # One strict function scope: the parts see each other, the page does not see them.
     script = '"use strict";(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(figure=tables.figure, count=tables.count)
+    environment = Environment(
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(
+        figure=tables.figure, count=tables.count, by_dimension=tables.by_dimension, place=lambda one, of: of.index(one)
+    )
     about = data.about or {}
     shown = {
         "benchmark": data.benchmark,
@@ -169,7 +176,7 @@ def _rendered(data: PageData, index: _Index) -> str:
         "columns": [list(column) for column in index.columns],
         "items": index.rows,
     }
-    return environment.from_string(_asset("page.html")).render(
+    return environment.get_template("page.html").render(
         data=data,
         about={key: value for key, value in about.items() if key != "remarks"},
         remarks=list(about.get("remarks") or ()),

@@ -143,6 +143,19 @@ const makeList = (state, open) => {
     refresh();
   };
 
+  /** Show the items of one scenario that answer one question about a metric; the text names an answer that is not listed. */
+  const only = (scenario, metric, [question, text]) => {
+    clear();
+    byId("f-scenario").value = scenario;
+    byId("f-metric").value = metric;
+    choose("f-verdict", questions());
+    const verdict = byId("f-verdict");
+    if (![...verdict.options].some((option) => option.value === question)) verdict.append(make("option", { value: question }, text));
+    verdict.value = question;
+    at = 0;
+    filter();
+  };
+
   choose("f-system", [["", "all"], ...known.systems.map((system) => [system, system])]);
   byId("system-choice").hidden = known.systems.length < 2;
   choose("f-scenario", [["", "all"], ...[...new Set(items.map((item) => item.scenario))].map((scenario) => [scenario, scenarioTitle(scenario)])]);
@@ -165,5 +178,5 @@ const makeList = (state, open) => {
   box.addEventListener("scroll", draw, { passive: true });
   new ResizeObserver(draw).observe(box);
   refresh();
-  return { step, goTo, draw, refresh, current: () => shown[at], focus: () => box.focus({ preventScroll: true }) };
+  return { step, goTo, only, draw, refresh, current: () => shown[at], focus: () => box.focus({ preventScroll: true }) };
 };

@@ -126,6 +126,8 @@ const openItem = async (item, scroll = false, named = true) => {
 const spreads = makeSpreads(state, (item) => openItem(item, true));
 const list = makeList(state, (item) => { openItem(item, matchMedia("(max-width: 52rem)").matches); });
 
+makeCards(state, list, (item) => openItem(item, true));
+
 const showVariant = (variant) => {
   state.variant = variant;
   for (const panel of document.querySelectorAll(".panel")) panel.hidden = panel.dataset.variant !== variant;

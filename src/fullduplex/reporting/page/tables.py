@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "beside",
+    "by_dimension",
     "clocks",
     "comparisons",
     "count",
@@ -182,6 +183,15 @@ def speech(data: PageData) -> list[dict[str, Any]]:
         for variant, rows in data.speech.items()
         if any(row["n"] for row in rows)
     ]
+
+
+def by_dimension(cards: Sequence[Mapping[str, Any]], variant: str) -> list[dict[str, Any]]:
+    """Return the cards of ``variant`` by their dimension, ``name`` and ``cards``, in order of appearance."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for card in cards:
+        if card["variant"] == variant:
+            found.setdefault(str(card["dimension"]), []).append(card)
+    return [{"name": name, "cards": those} for name, those in found.items()]
 
 
 def _shown(row: Row | None) -> str:

@@ -1,0 +1,283 @@
+"""The tables of a benchmark that reports several dimensions apart, as pure data and as Markdown.
+
+A table is ``variant``, ``key``, ``title``, ``text``, ``head`` (what its rows are), ``columns`` (``title``, ``unit``,
+``better``), ``rows`` (``name``, ``marks`` beside it, ``cells`` as in :mod:`.cells`, one a column) and ``notes``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fullduplex.benchmarks.boards import Dimension, Failures, Related
+from fullduplex.measures.ranks import spearmans_rho
+from fullduplex.reporting.cells import (
+    BEST_RESTS_ON,
+    BY_CONSTRUCTION,
+    FEWEST_RELATED,
+    Cell,
+    by_item,
+    cell,
+    cell_of,
+    mark_best,
+    ratio_of,
+    total,
+    unit_and_better,
+)  # fmt: skip
+from fullduplex.reporting.rows import ARROWS, figure
+from fullduplex.reporting.seats import NETWORK, WHOLE_TURNS, Ground, Seat
+from fullduplex.reporting.tables import markdown_text
+
+Table = dict[str, Any]
+#: Why a conversation has no value for a type of probe that it does not hold.
+_NO_PROBE = "no such probe"
+
+
+def dimensions(ground: Ground) -> list[Table]:
+    """Return the tables: one for each dimension, probes by type, how systems failed, and two scores against each other.
+
+    No number is made of two dimensions but the last, their rank correlation. What no system has is left out.
+    """
+    tables = [table for one in ground.board.dimensions if (table := _table(ground, one)) is not None]
+    extra = (_probes(ground), _failures(ground), _related(ground, tables))
+    return [*tables, *(table for table in extra if table is not None)]
+
+
+def dimensions_markdown(tables: Sequence[Mapping[str, Any]], level: int = 2) -> str:
+    """Return the tables as Markdown under headings of ``level``; "" where there are none.
+
+    The best value of a column is bold; what a cell has to tell beside its number stands in numbered notes.
+    """
+    parts = []
+    several = len({table["variant"] for table in tables}) > 1
+    for table in tables:
+        notes: dict[str, int] = {}
+        variant = f" ({markdown_text(str(table['variant']))})" if several else ""
+        lines = [
+            [table["head"], *(_head(column) for column in table["columns"])],
+            ["---", *("---:" for _ in table["columns"])],
+        ]
+        for row in table["rows"]:
+            marks = f" ({'; '.join(row['marks'])})" if row["marks"] else ""
+            cells = [_markdown_cell(one, row["name"], notes) for one in row["cells"]]
+            lines.append([markdown_text(f"{row['name']}{marks}"), *cells])
+        parts.append(f"{'#' * level} {markdown_text(str(table['title']))}{variant}\n")
+        parts.append(f"{markdown_text(str(table['text']))}\n")
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
+        if notes:
+            parts.append("\n".join(f"{number}. {markdown_text(note, 900)}" for note, number in notes.items()) + "\n")
+        parts += [f"{markdown_text(note)}\n" for note in table["notes"]]
+    return "\n".join(parts)
+
+
+def _table(ground: Ground, dimension: Dimension) -> Table | None:
+    found = []
+    for column in dimension.columns:
+        cells = [cell_of(ground, seat, column, score=column.title == dimension.score) for seat in ground.seats]
+        if any(cells):
+            found.append((column, cells))
+    if not found:
+        return None
+    heads = []
+    for column, cells in found:
+        unit, better = unit_and_better(ground, column)
+        heads.append({"title": column.title, "unit": unit, "better": better})
+        mark_best(cells, better)
+    rows: list[dict[str, Any]] = [
+        {"name": seat.system, "marks": seat.marks, "cells": [cells[place] for _, cells in found]}
+        for place, seat in enumerate(ground.seats)
+    ]
+    sorts = next((place for place, (column, _) in enumerate(found) if column.title == dimension.score), None)
+    if sorts is not None:
+        rows.sort(key=lambda row: _from_best(row["cells"][sorts]))
+    return _made(ground, dimension.key, dimension.title, dimension.text, heads, rows)
+
+
+def _probes(ground: Ground) -> Table | None:
+    told = ground.board.probes
+    if told is None:
+        return None
+    rows = []
+    for kind, title in told.types.items():
+        part, whole = f"{told.part}:{kind}", f"{told.whole}:{kind}"
+        cells: list[Cell | None] = [ratio_of(ground, seat, told.card, part, whole) for seat in ground.seats]
+        if not any(one is not None and (one["n"] or one["missing"]) for one in cells):
+            continue
+        for one in cells:
+            if one is not None:  # that a conversation has no probe of this type is no loss
+                one["absent"] = [pair for pair in one["absent"] if pair[0] != _NO_PROBE]
+                one["missing"] = sum(number for _, number in one["absent"])
+        there = [one for one in cells if one is not None and one["value"] is not None]
+        n = sum(one["n"] for one in there)
+        share = sum(one["part"] for one in there) / n if n else None
+        every = {"value": share, "unit": "share", "method": "over all systems, no interval"}
+        rows.append({"name": title, "marks": [], "cells": [*cells, cell(every, n, counted=True)]})
+        mark_best(cells, "higher")
+    heads = [{"title": seat.system, "unit": "share", "better": "higher"} for seat in ground.seats]
+    if len(heads) > 1:
+        heads.append({"title": "all systems", "unit": "share", "better": "neither"})
+    else:
+        rows = [row | {"cells": row["cells"][:1]} for row in rows]
+    return _made(ground, "probes", told.title, told.text, heads, rows, head="Probe") if rows else None
+
+
+def _failures(ground: Ground) -> Table | None:
+    told = ground.board.failures
+    if told is None:
+        return None
+    heads = [
+        {"title": title, "unit": "count", "better": "neither"}
+        for title in (
+            "Task items failed", "no reply", "wrong or mistimed", "not known",
+            "Probes failed", "no reply", "wrong reply", "never asked",
+        )
+    ]  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    for seat in ground.seats:
+        split = _split(ground, seat, told)
+        counts = [total(ground.column(seat, told.counted, metric)) for metric in told.counts.values()]
+        known = [one for one in counts if one is not None]
+        probes = [sum(known), *known] if len(known) == len(counts) else []
+        n = total(ground.column(seat, told.counted, ground.board.cards[told.counted].whole)) or 0
+        cells: list[Cell | None] = [_count(one, split[0]) for one in split[1:]] if split else [None] * 4
+        cells.extend([_count(one, n) for one in probes] if probes else [None] * 4)
+        rows.append({"name": seat.system, "marks": seat.marks, "cells": cells})
+    kept = [place for place in range(len(heads)) if any(row["cells"][place] is not None for row in rows)]
+    if not kept:
+        return None
+    rows = [row | {"cells": [row["cells"][place] for place in kept]} for row in rows]
+    return _made(ground, "failures", told.title, told.text, [heads[place] for place in kept], rows)
+
+
+def _split(ground: Ground, seat: Seat, told: Failures) -> tuple[int, int, int, int, int] | None:
+    """Return the items with a verdict, and of them: failed, without a reply, with a wrong one, neither known."""
+    n = failed = silent = wrong = 0
+    measured = False
+    for card in told.cards:
+        passed = ground.column(seat, card, ground.board.cards[card].metric)
+        answered = ground.column(seat, card, told.answered)
+        if passed is None or answered is None:
+            continue
+        measured = True
+        replied = by_item(answered)
+        for item, value in by_item(passed).items():
+            n += not isinstance(value, str)
+            if value == 0:
+                failed += 1
+                silent += replied.get(item) == 0
+                wrong += replied.get(item) == 1
+    return (n, failed, silent, wrong, failed - silent - wrong) if measured else None
+
+
+def _related(ground: Ground, tables: Sequence[Table]) -> Table | None:
+    told = ground.board.related
+    if told is None or len(ground.seats) < 2:
+        return None
+    scores = [_scores(ground, tables, key) for key in (told.first, told.second)]
+    if not all(scores):
+        return None
+    heads = [{"title": "Rank correlation", "unit": "", "better": "neither"}]
+    every = [seat.system for seat in ground.seats]
+    rows = [{"name": "every system", "marks": [], "cells": [_rho(scores, every)]}]
+    others = [name for name in every if not _is(told, name)]
+    if len(others) < len(every):
+        rows.append({"name": f"without {told.without}", "marks": [], "cells": [_rho(scores, others)]})
+    return _made(ground, "related", told.title, told.text, heads, rows, head="Systems")
+
+
+def _scores(ground: Ground, tables: Sequence[Table], key: str) -> dict[str, float]:
+    """Return each system's score in the dimension ``key``."""
+    table = next((one for one in tables if one["key"] == key), None)
+    score = next((one.score for one in ground.board.dimensions if one.key == key), "")
+    if table is None:
+        return {}
+    place = next((i for i, column in enumerate(table["columns"]) if column["title"] == score), None)
+    if place is None:
+        return {}
+    found = {row["name"]: row["cells"][place] for row in table["rows"]}
+    return {name: its["value"] for name, its in found.items() if its is not None and its["value"] is not None}
+
+
+def _rho(scores: Sequence[Mapping[str, float]], systems: Sequence[str]) -> Cell:
+    first, second = ({name: one[name] for name in systems if name in one} for one in scores)
+    both = first.keys() & second.keys()
+    absent = {"without one of the two scores": len(systems) - len(both)} if len(both) < len(systems) else {}
+    if len(both) < FEWEST_RELATED:
+        row = {"value": None, "absent": absent}
+        return cell(row, len(both), note=f"fewer than {FEWEST_RELATED} systems have both scores")
+    # Resampling a handful of systems gives no interval that could be believed.
+    found = spearmans_rho({one: first[one] for one in both}, {one: second[one] for one in both}, resamples=1)
+    note = found.method if found.value is None else ""
+    return cell({"value": found.value, "absent": absent, "method": "Spearman, no interval"}, found.n, note=note)
+
+
+def _is(told: Related, name: str) -> bool:
+    """Return whether a system is called ``told.without``, alone or among other words."""
+    return told.without.casefold() in re.split(r"[\W_]+", name.casefold())
+
+
+def _count(number: int, n: int) -> Cell:
+    return cell({"value": number, "unit": "count"}, n)
+
+
+def _from_best(its: Cell | None) -> tuple[bool, float]:
+    return (True, 0.0) if its is None or its["value"] is None else (False, -float(its["value"]))
+
+
+def _made(
+    ground: Ground,
+    key: str,
+    title: str,
+    text: str,
+    heads: Sequence[Mapping[str, str]],
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    head: str = "System",
+) -> Table:
+    return {
+        "variant": ground.variant,
+        "key": key,
+        "title": title,
+        "text": text,
+        "head": head,
+        "columns": [dict(one) for one in heads],
+        "rows": [dict(row) for row in rows],
+        "notes": _notes(rows),
+    }
+
+
+def _notes(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return what has to be said under a table as a whole."""
+    marks = {mark for row in rows for mark in row["marks"]}
+    cells = [one for row in rows for one in row["cells"] if one is not None]
+    told = []
+    if NETWORK in marks:
+        told.append(f"“{NETWORK}”: times are where the client heard the system, and hold the way there and back.")
+    if WHOLE_TURNS in marks and any(one["note"] == BY_CONSTRUCTION for one in cells):
+        told.append(f"“{BY_CONSTRUCTION}”: {WHOLE_TURNS}, it cannot speak within one; this is no sign of restraint.")
+    if any(one["best"] for one in cells) and len({one["n"] for one in cells}) > 1:
+        told.append(f"A value on fewer than {BEST_RESTS_ON:.0%} of a column's most items is not marked as best.")
+    return told
+
+
+def _head(column: Mapping[str, str]) -> str:
+    arrow = ARROWS.get(column["better"], "")
+    unit = f" ({column['unit']})" if column["unit"] in ("s", "ms", "dB", "0-100") else ""
+    return markdown_text(f"{column['title']}{unit}") + (f" {arrow}" if arrow else "")
+
+
+def _markdown_cell(its: Cell | None, name: str, notes: dict[str, int]) -> str:
+    if its is None:
+        return ""
+    text = f"**{its['text']}**" if its["best"] else its["text"]
+    if its["low"] is not None and its["high"] is not None and its["value"] is not None:
+        text += f" [{figure(its['low'], its['unit'])}, {figure(its['high'], its['unit'])}]"
+    text += f" {its['part']}/{its['n']}" if its["part"] is not None else f" n {its['n']}"
+    absent = "; ".join(f"{number} × {reason}" for reason, number in its["absent"])
+    note = "; ".join(
+        filter(None, [its["note"], f"absent: {absent}" if absent else "", its["judged"] and f"judged: {its['judged']}"])
+    )
+    if not note:
+        return text
+    return f"{text}<sup>{notes.setdefault(note, len(notes) + 1)}</sup>"
