@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -139,6 +139,7 @@ class Benchmark:
     list every known difference from the source that the variant names. ``parts`` are the stretches
     of sound that it measures, None where it measures none; with ``twins`` each item's clean twin is driven too.
     ``limits`` are the variant's thresholds (a dataclass), and ``rebuilt`` makes the variant with others of them.
+    ``learned`` tells from all of a run's trials what each of them is measured against: it joins their references.
     """
 
     name: str
@@ -154,3 +155,4 @@ class Benchmark:
     twins: bool = False
     limits: Any = None
     rebuilt: Callable[[Any], Benchmark] | None = None
+    learned: Callable[[Iterable[Trial]], Mapping[str, Any]] | None = None

@@ -673,6 +673,7 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
 
 # Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import interactions as _interactions  # noqa: E402, F401
 from fullduplex.cli import judging as _judging  # noqa: E402, F401
 from fullduplex.cli import making as _making  # noqa: E402, F401
 from fullduplex.cli import models as _models  # noqa: E402, F401

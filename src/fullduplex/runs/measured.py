@@ -63,9 +63,9 @@ class Measured:
     """Every column of a run, with the names and groups of its items.
 
     ``judges`` are those of the run, whose word counts first; ``amendments`` its corrections; ``recorded`` the names of
-    verdicts that came with recordings. ``passed_over`` counts items of tasks that the benchmark does not have,
-    ``notes`` what a reader of the table has to know: events that a rule found, words that were recognised,
-    recordings of zeros.
+    verdicts that came with recordings; ``learned`` what each variant learned from all of the run. ``passed_over``
+    counts items of tasks that the benchmark does not have, ``notes`` what a reader of the table has to know: events
+    that a rule found, words that were recognised, recordings of zeros.
     """
 
     benchmarks: Sequence[Benchmark]
@@ -78,6 +78,7 @@ class Measured:
     judges: tuple[Seated, ...] = ()
     amendments: Amendments = field(default_factory=lambda: Amendments(()))
     recorded: set[str] = field(default_factory=set)
+    learned: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def estimates(self, variant: str, seed: int) -> Iterator[tuple[Column, Estimate]]:
         """Yield each column of ``variant`` with its estimate, in the benchmark's order."""
@@ -127,6 +128,7 @@ def measure(
     made = Measured(
         benchmarks, judges=judges_of(run) if judges is None else judges, amendments=Amendments(standing(run))
     )
+    made.learned = {b.variant: b.learned(_trials(run, b, reference)) for b in benchmarks if b.learned is not None}
     for folder in run.items():
         measure_item(made, folder, reference)
     order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
@@ -164,6 +166,9 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
         trial = trials[hearing]
         if trial.failed:
             made.failed.setdefault(f"{item['set']}/{item['id']}", trial.failed)
+        if made.learned.get(benchmark.variant):
+            known = {**trial.item.reference, **made.learned[benchmark.variant]}
+            trial = replace(trial, item=replace(trial.item, reference=known))
         for name, one in ((item["id"], trial), *_further(benchmark, scenario, item, folder, trial)):
             if name not in number:
                 number[name] = len(made.names)
@@ -177,6 +182,17 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 if name == item["id"]:
                     found = made.amendments.to_fact(found, item["set"], name, benchmark.variant, metric.name)
                 made.columns[key].add(number[name], found)
+
+
+def _trials(run: Run, benchmark: Benchmark, reference: Mapping[str, Any] | None) -> Iterator[Trial]:
+    """Yield the trials that ``benchmark`` measures; what cannot be read is told when it is measured."""
+    for folder in run.items():
+        try:
+            item = read_item(folder)
+        except InputError:
+            continue
+        if scenario_of(benchmark, item) is not None:
+            yield trial_or_failure(folder, benchmark.hearing.name, reference)
 
 
 def _judged(made: Measured, folder: Path, item: Mapping[str, Any], trial: Trial) -> Trial:

@@ -159,7 +159,7 @@ _METRICS: dict[str, tuple[str, Better, str]] = {
     "acknowledgements": ("count", "higher", "Acknowledgements"),
     "floor_take": ("share", "lower", "Floor-take"),
     "barge_in": ("share", "lower", "Barge-in"),
-    "turn_latency": ("s", "lower", "Turn latency"),
+    "turn_latency": ("s", "lower", "Turn latency, median"),
     "yielded": ("share", "higher", "Yielded"),
 }
 _OF_RESULTS = {
@@ -183,7 +183,7 @@ def _results() -> list[Printed]:
                     Printed(
                         system, scenario, metric, value, unit, better, RESULTS, PASSED_OVER, _clock(system), n,
                         part if metric == "passed" else None, "0cb35b6", title,
-                        "content" if scenario in ("ib_user_backchannel", "ib_interruption") else "voice activity",
+                        "content" if metric == "passed" else "voice activity",
                         _OF_RESULTS.get((scenario, system), "") if metric == "passed" else "",
                     )
                 )  # fmt: skip
@@ -194,10 +194,9 @@ def _page(
     system: str, scenario: str, part: int, n: int, variant: str = STRICT, clock: str = "", departure: str = ""
 ) -> Printed:
     where = clock or (CLIENT if system in HOSTED else LOCAL)
-    of_words = ("ib_grammar", "ib_stay_quiet", "ib_keyword_wait", "ib_groundedness")
-    rests_on = "content" if scenario in of_words else "voice activity"
+    metric, title = ("grounded", "Grounded") if scenario == "ib_groundedness" else ("passed", "Passed")
     return Printed(
-        system, scenario, "passed", part / n, "share", "higher", PAGE, variant, where, n, part, "", "Passed", rests_on,
+        system, scenario, metric, part / n, "share", "higher", PAGE, variant, where, n, part, "", title, "content",
         departure,
     )  # fmt: skip
 
@@ -205,7 +204,7 @@ def _page(
 def _score(clock: str, value: float, departure: str = "") -> Printed:
     return Printed(
         "GPT-Live", "timing", "passed", value, "share", "higher", PAGE, STRICT, clock, title="Passed",
-        departure=departure,
+        rests_on="content", departure=departure,
     )  # fmt: skip
 
 
@@ -235,8 +234,8 @@ _FINAL: tuple[Printed, ...] = (
     # Of GPT-Realtime 17 probes failed, none left out; of the open models one or two are, so that their n is not known.
     _page("GPT-Realtime", "ib_groundedness", 35, 52, departure="10 of its 17 failures are missing replies"),
     Printed(
-        *("cascade", "ib_groundedness", "passed", 0.75, "share", "higher", PAGE, STRICT, LOCAL),
-        title="Passed",
+        *("cascade", "ib_groundedness", "grounded", 0.75, "share", "higher", PAGE, STRICT, LOCAL),
+        title="Grounded",
         rests_on="content",
     ),
 )
