@@ -22,8 +22,6 @@ State = Literal["passed", "wrong reply", "no reply", "never asked", "premise doe
 STATES: tuple[State, ...] = ("passed", "wrong reply", "no reply", "never asked", "premise does not hold")
 #: The states that are failures.
 FAILURES: tuple[State, ...] = ("wrong reply", "no reply", "never asked")
-#: Thresholds of ours, where a measure is given none.
-OURS = Limits()
 BROKEN: State = "premise does not hold"
 
 
@@ -131,7 +129,7 @@ def counted(trial: Trial, limits: Limits, *, type: str = "") -> Fact | Absent:
     return found if isinstance(found, Absent) else Fact(sum(one.state != BROKEN for one in found))
 
 
-def doubted(trial: Trial, limits: Limits) -> Fact | Absent:
+def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how many premises a judge says do not hold and no person has looked at: what is for review.
 
     Absent: as :func:`probed`.
@@ -143,11 +141,7 @@ def doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     return Fact(len(those), next((one.at for one in those), None), ", ".join(one.probe.id for one in those))
 
 
-#: The same measure by its whole name.
-premises_doubted = doubted
-
-
-def coherence(trial: Trial, limits: Limits = OURS) -> Fact | Absent:
+def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how well the assistant's side of the conversation holds together, 0 to 100, as a judge says.
 
     0 where it said nothing at all, unjudged. Absent: ``not judged``, ``unparsable``, what kept the judge from saying,
