@@ -16,11 +16,14 @@ import numpy as np
 
 from fullduplex.data import audio
 from fullduplex.data.interactions import FILE, on_the_clock, read_interaction
+from fullduplex.listening.detectors.silero import Silero
+from fullduplex.listening.hear import hear_speech
 from fullduplex.making.make_item import recogniser_of
 from fullduplex.measures.placed import Placed, placed_by_words
-from fullduplex.model.spans import Span, seconds
+from fullduplex.model.spans import Span, Timeline, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Word
+from fullduplex.providers.weights import default_cache
 
 Row = tuple[str, float, float]
 
@@ -60,6 +63,7 @@ def main() -> int:
     parser.add_argument("--limit", type=int, default=0)
     asked = parser.parse_args()
     recogniser, rng = recogniser_of(Spec(asked.recogniser), None), np.random.default_rng(asked.seed)
+    detector = Silero(cache=default_cache({}))
     rows, failures, counts = list[Row](), list[str](), {"turn": 0, "expects": 0, "pauses": 0, "near": 0}
     folders = sorted(path.parent for path in asked.items.rglob(FILE))
     for folder in folders[: asked.limit or None]:
@@ -72,7 +76,11 @@ def main() -> int:
             if t.start is not None and t.end is not None
         ]
         unplaced = {**truth, "turns": [{**turn, "timestamp": None} for turn in truth["turns"]]}
-        found = placed_by_words(unplaced, words)
+        spoken = Timeline(
+            Span(seconds(start), seconds(end))
+            for start, end in hear_speech({"user": (samples, rate)}, detector)["user"]
+        )
+        found = placed_by_words(unplaced, words, user=spoken)
         rows += errors(truth, found)
         failures += [f"{folder.parent.name}/{folder.name}: {f.what} {f.id}: {f.reason}" for f in found.failures]
         counts["turn"] += len(truth["turns"])

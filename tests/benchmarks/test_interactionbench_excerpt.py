@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from fullduplex.benchmarks.interactionbench import variants
 from fullduplex.benchmarks.interactionbench.published import PRINTED, SYSTEMS, published
 from fullduplex.measures.strips import latency_of, longest_pause, overlap_printed, overlaps, prompt, spoke_in_pause
 from fullduplex.model.spans import Span, Timeline, in_seconds, seconds
@@ -171,3 +172,19 @@ def test_a_share_is_its_part_of_n() -> None:
 def test_other_benchmarks_have_no_rows_here() -> None:
     assert published("fdb-1.0") == ()
     assert len(published("interactionbench")) == len(PRINTED)
+
+
+def test_printed_rows_stand_beside_our_own_metrics() -> None:
+    ours = {
+        (scenario.name, metric.name): (metric.unit, metric.better, metric.rests_on)
+        for scenario in variants()["page"].scenarios
+        for metric in scenario.metrics
+    }
+    printed = {(row.scenario, row.metric): (row.unit, row.better, row.rests_on) for row in PRINTED}
+    assert {key: what for key, what in printed.items() if key[0] != "timing"} == {
+        key: ours[key] for key in printed if key[0] != "timing"
+    }
+
+
+def test_every_row_can_be_shown() -> None:
+    assert all(row.to_row()["scenario_title"] for row in PRINTED)

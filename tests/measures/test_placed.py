@@ -150,6 +150,19 @@ def test_two_pauses_of_a_turn_are_its_two_longest_silences_in_order() -> None:
     assert [(one["start"], one["end"]) for one in found.told["pauses"]] == [(0.2, 1.2), (1.8, 4.0)]
 
 
+def test_a_detectors_silence_sets_the_edges_of_a_pause() -> None:
+    words = spoken((0, "hoping to"), (2.7, "serve soup"))
+
+    def pause(*spans: tuple[float, float]) -> Any:
+        user = Timeline(Span(seconds(a), seconds(b)) for a, b in spans)
+        one = placed_by_words(told("hoping to serve soup", pauses=[{"cue": "u0"}]), words, user=user).told["pauses"][0]
+        return one["start"], one["end"]
+
+    assert pause((0, 0.8), (2.6, 3.4)) == (0.8, 2.6)
+    assert pause((0, 0.2), (0.3, 0.8), (2.6, 3.4)) == (0.8, 2.6)
+    assert pause((0, 3.4)) == (0.5, 2.7)
+
+
 def test_a_pause_that_was_not_made_is_counted_as_a_failure() -> None:
     words = [Word("hello", Span(0, 5)), Word("you", Span(5, 9))]
     found = placed_by_words(told("hello you", pauses=[{"cue": "u0"}]), words)

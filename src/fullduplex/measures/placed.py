@@ -60,7 +60,12 @@ class Placed:
 
 
 def placed_by_words(
-    told: Mapping[str, Any], user_words: Sequence[Word], system: Timeline | None = None, *, heard: float = HEARD
+    told: Mapping[str, Any],
+    user_words: Sequence[Word],
+    system: Timeline | None = None,
+    user: Timeline | None = None,
+    *,
+    heard: float = HEARD,
 ) -> Placed:
     """Return ``told`` (an interaction.json's content) with every time taken from the words of the user's channel.
 
@@ -73,7 +78,9 @@ def placed_by_words(
     to it, else the same word heard nearest to it in the turn, else whatever was heard in its place between two words
     heard right. The *n* pauses of a turn are the *n* longest silences between its
     words, where the shortest of them is at least :data:`STANDS_OUT` times the longest other one.
-    ``system``, the speech of the other side, tells each turn's premise: talking when it began, and since when.
+    ``user``, the speech that a detector heard of the same side, sets the edges of each pause: those of its silence
+    that shares the most time with the pause. ``system``, the speech of the other side, tells each turn's premise:
+    talking when it began, and since when.
 
     English number words only. Source: own; every time is as good as the recogniser's.
     """
@@ -102,7 +109,7 @@ def placed_by_words(
     silences = {cue: aligned.silences(its, _count(told["pauses"], cue)) for cue, its in found.items()}
     for n, one in enumerate(told["pauses"]):
         its = silences.get(str(one["cue"]))
-        span = its.pop(0) if its else None
+        span = _silence(user, its.pop(0)) if its else None
         if span is None:
             why = "its turn was not heard" if its is None else "no silence of its turn stands out"
             failures.append(Failure("pause", str(n), why))
@@ -239,6 +246,16 @@ class _Aligned:
 
     def _span(self, tokens: Sequence[int]) -> Span:
         return Span(self.words[self._word(tokens[0])].span.start, self.words[self._word(tokens[-1])].span.end)
+
+
+def _silence(user: Timeline | None, pause: Span) -> Span:
+    """Return the detector's silence that shares the most time with ``pause``, else the pause as it is."""
+    shared = [(both.duration, gap) for gap in _gaps(user) if (both := gap & pause) is not None]
+    return max(shared, key=lambda each: each[0])[1] if shared else pause
+
+
+def _gaps(speech: Timeline | None) -> list[Span]:
+    return [Span(one.end, other.start) for one, other in pairwise(speech or ())]
 
 
 def _count(pauses: Sequence[Mapping[str, Any]], cue: str) -> int:
