@@ -17,14 +17,13 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
-from fullduplex.listening.quality import spec as quality_spec
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
 from fullduplex.runs.listen import ListenTask, detector, listen, recogniser
 from fullduplex.runs.measured import Measured, measure
 from fullduplex.runs.run import Run
-from fullduplex.runs.sounds import ECHO
+from fullduplex.runs.sounds import check_qualities
 
 #: Told how far a stage is: its name, items done, items in all.
 Progress = Callable[[str, int, int], None]
@@ -170,7 +169,10 @@ def settled(
     reference = read_reference(asked.reference) if asked.reference else None
     if any(benchmark.parts is not None for benchmark in chosen):
         # Weights or libraries that lack are told before anything is heard.
-        quality_spec([name for name in asked.qualities if name != ECHO], cache)
+        check_qualities(asked.qualities, cache)
+        if asked.qualities and not any(metric.optional for b in chosen for s in b.scenarios for metric in s.metrics):
+            rules = ", ".join(f"{benchmark.name}@{benchmark.variant}" for benchmark in chosen)
+            said.append(f"{rules}: no number rests on --quality; add @anchored or @all to the benchmark's name")
     elif asked.qualities:
         said.append(f"{chosen[0].name} measures no stretch of sound: --quality changes nothing")
     return Plan(chosen, usable, words, reference, tuple(said))

@@ -95,7 +95,8 @@ def overlaps(source: Path | None, out: Path, **given: Any) -> int:
         if other:
             click.echo(f"note: in {other} items another voice, near in pitch, speaks for a recorded user")
         if unplaced:
-            click.echo(f"note: {unplaced} items have no input.json: nothing placed all their words")
+            have = "1 item has" if unplaced == 1 else f"{unplaced} items have"
+            click.echo(f"note: {have} no input.json: nothing placed all the words")
         _say_left_out(made.left_out)
     for name, why in made.failed[:1]:
         _say(f"{len(made.failed)} items failed; the first, {name}: {why}")

@@ -26,7 +26,7 @@ from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, TRACKS, TWIN_TRACKS, place, read_trial
 from fullduplex.runs.run import Run, again
-from fullduplex.runs.sounds import measure_sound
+from fullduplex.runs.sounds import forget_acoustics, measure_sound
 
 _TRACKS = tuple({**TRACKS, **TWIN_TRACKS}.items())
 
@@ -273,6 +273,7 @@ def _find_acoustics(task: ListenTask, folder: Path, item: Mapping[str, Any]) -> 
     wanted = [part for part in task.parts if item["task"] in part.tasks]
     if not wanted or "system" not in item["files"]:
         return []
+    forget_acoustics(folder)
     return measure_sound(
         folder, item["files"], read_trial(folder), wanted, task.qualities,
         detector_of=lambda spec: detector(spec, task.cache), content=_content,

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 
 from fullduplex.benchmarks.declare import Parts, Stretch
 from fullduplex.data import audio
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import number, read_json, write_json
 from fullduplex.errors import InputError
 from fullduplex.listening import acoustics
-from fullduplex.listening.quality import aecmos, networks, quality
+from fullduplex.listening.quality import aecmos, dnsmos, networks, quality
 from fullduplex.listening.quality import spec as quality_spec
 from fullduplex.listening.quality.echo import echo_level
 from fullduplex.model.spec import digest
 from fullduplex.model.trials import Trial
+from fullduplex.providers import weights
 
 FILE = "acoustics.json"
 #: Raised when the same sound would give other numbers.
@@ -78,13 +79,38 @@ def measure_sound(
 
 
 def read_acoustics(folder: Path) -> dict[str, float]:
-    """Return what was measured of the item in ``folder`` as ``PARTS/STRETCH/FEATURE``; nothing where nothing was."""
+    """Return what was measured of the item in ``folder`` as ``PARTS/STRETCH/FEATURE``; nothing where nothing was.
+
+    Raises :class:`InputError` where the file is not as a run writes it.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        return {}
     told: dict[str, float] = {}
-    for name, stretches in _there(folder / FILE).get("parts", {}).items():
-        for stretch, value in stretches.items():
-            for feature, number in value.get("features", {}).items():
-                told[f"{name}/{stretch}/{feature}"] = float(number)
+    try:
+        for name, stretches in read_json(path)["parts"].items():
+            for stretch, value in stretches.items():
+                for feature, measured in value["features"].items():
+                    told[f"{name}/{stretch}/{feature}"] = number(measured, path, feature, "a number")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(path, found="another shape", expected="what a run measured of its sound") from error
     return told
+
+
+def forget_acoustics(folder: Path) -> None:
+    """Remove what was measured of the item in ``folder`` where it cannot be read, for it to be measured again."""
+    try:
+        read_acoustics(folder)
+    except InputError:
+        (folder / FILE).unlink(missing_ok=True)
+
+
+def check_qualities(names: Sequence[str], cache: Path) -> None:
+    """Raise :class:`PluginError` where weights or libraries are lacking for what ``names`` measure."""
+    quality_spec([name for name in names if name != ECHO], cache)
+    for name, model in (("dnsmos", dnsmos.MODEL), (ECHO, aecmos.MODEL)):
+        if name in names:
+            weights.path(model, cache)
 
 
 def _measured(
