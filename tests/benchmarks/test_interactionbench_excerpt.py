@@ -6,6 +6,7 @@ A difference that :data:`KNOWN` does not list fails, and so does a listed one th
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -16,8 +17,9 @@ import pytest
 
 from fullduplex.benchmarks.interactionbench import variants
 from fullduplex.benchmarks.interactionbench.published import PRINTED, SYSTEMS, published
+from fullduplex.making.interaction_policy import POLICY, SCENARIOS
 from fullduplex.measures.strips import latency_of, longest_pause, overlap_printed, overlaps, prompt, spoke_in_pause
-from fullduplex.model.spans import Span, Timeline, in_seconds, seconds
+from fullduplex.model.spans import Span, Timeline, in_seconds, ms, seconds
 from fullduplex.model.trials import Fact
 
 EXCERPT = Path(__file__).parents[3] / "shared" / "data" / "results_per_item" / "interactionbench_excerpt" / "cells.json"
@@ -188,3 +190,33 @@ def test_printed_rows_stand_beside_our_own_metrics() -> None:
 
 def test_every_row_can_be_shown() -> None:
     assert all(row.to_row()["scenario_title"] for row in PRINTED)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "interactionbench.md").read_text(encoding="utf-8")
+
+
+def test_the_windows_of_the_document_are_those_of_the_items() -> None:
+    rows = re.findall(r"^\| `ib_(\w+)` \| (\w+) \| (\w+) \| (-?\d+) to (\d+) \|$", PAGE, re.MULTILINE)
+    assert len(rows) == 5
+    for name, action, overlap, first, last in rows:
+        policy = POLICY[name]
+        assert (policy.action, policy.overlap, policy.window) == (action, overlap, (ms(int(first)), ms(int(last))))
+    windowed = {name for name in SCENARIOS if POLICY[name].window is not None}
+    assert {row[0] for row in rows} == windowed
+
+
+def test_the_variants_of_the_document_are_the_variants_there_are() -> None:
+    table = PAGE.split("## Variants")[1].split("\n\n")[1]
+    named = [name for line in table.splitlines() for name in re.findall(r"`([\w-]+)`", line.split("|")[1])]
+    assert named == list(variants())
+
+
+def test_the_document_counts_the_items_that_the_benchmark_does() -> None:
+    table = PAGE.split("## What passes")[1].split("\n\n")[2]
+    counts = {
+        name: int(cells[2].split()[0])
+        for line in table.splitlines()[2:]
+        for cells in (line.split("|"),)
+        for name in re.findall(r"`(\w+)`", cells[1])
+    }
+    assert counts == {scenario.name: scenario.official for scenario in variants()["page"].scenarios}

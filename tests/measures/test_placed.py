@@ -204,6 +204,10 @@ def test_without_the_systems_speech_the_premise_is_not_known() -> None:
 def test_a_silent_user_fails_every_turn_and_trigger() -> None:
     found = placed_by_words(told("hello there", expects=[trigger("hello")]), ())
     assert [one.what for one in found.failures] == ["turn", "trigger"]
+    assert found.told["placing"] == [
+        "turn u0: fewer than half of its words were heard",
+        "trigger 1: its turn was not heard",
+    ]
 
 
 def test_lines_of_the_script_stand_in_for_turns_that_are_not_listed() -> None:

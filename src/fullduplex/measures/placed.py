@@ -48,7 +48,8 @@ class Failure:
 class Placed:
     """An interaction with its turns, triggers, pauses and probes on the session clock, and what failed.
 
-    ``told`` has the shape of ``interactions.on_the_clock``: what could not be placed has ``start`` and ``end`` None.
+    ``told`` has the shape of ``interactions.on_the_clock``: what could not be placed has ``start`` and ``end`` None,
+    and ``placing`` says why, a sentence for each.
     ``exact`` counts the triggers that were heard as they are written, ``by_neighbours`` those that a recogniser
     wrote differently where the words around them were heard right (a slip of grammar is often mended by it).
     """
@@ -121,6 +122,7 @@ def placed_by_words(
         for fell in (spans.get(one["cue"]),)
     ]
     made = {**told, "turns": turns, "expects": expects, "pauses": pauses, "probes": probes, "unplaced": False}
+    made["placing"] = [f"{one.what} {one.id}: {one.reason}" for one in failures]
     return Placed(made, tuple(failures), exact, near)
 
 
