@@ -11,9 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullduplex.benchmarks.boards import Board, board_of
+from fullduplex.benchmarks.declare import Benchmark, Hearing, Scenario
 from fullduplex.data import audio
+from fullduplex.measures.metric import Metric
+from fullduplex.model.spec import Spec
+from fullduplex.model.trials import Absent, Fact
 from fullduplex.reporting.page import PageData, PageItem
+from fullduplex.reporting.rows import estimate_row
+from fullduplex.reporting.seats import Ground, Seat
 from fullduplex.reporting.sound import make_sound
+from fullduplex.runs.measured import Column, Measured
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 FLAGS = [
@@ -144,3 +152,95 @@ def draw() -> Any:
         data = staticmethod(data_of)
 
     return Makers
+
+
+#: What is known of each item of a system: metric -> values, None for one that is not judged, a text for another reason.
+Answers = dict[str, dict[str, list[float | str | None]]]
+
+
+def ground_with(systems: dict[str, Answers], variant: str = "page", **seats: Any) -> Ground:
+    """Return the ground of InteractionBench's board for what ``systems`` answered, by card and metric.
+
+    ``seats``: for ``network`` and ``whole_turns`` the names of the systems that they hold of.
+    """
+    board = board_of("interactionbench")
+    assert board is not None
+    kinds: dict[str, dict[str, None]] = {}
+    for answers in systems.values():
+        for card, metrics in answers.items():
+            kinds.setdefault(card, {}).update(dict.fromkeys(metrics))
+    scenarios = tuple(
+        Scenario(
+            f"ib_{card}", f"ib_{card}", f"ib_{card}", tuple(map(_metric, names)), board.cards[card].title,
+            dimension=_dimension(board, card), card=card,
+        )
+        for card, names in kinds.items()
+    )  # fmt: skip
+    benchmark = Benchmark(
+        "interactionbench", "1", variant, "", scenarios, Hearing("silero", Spec("silero")), summary="for tests"
+    )
+    made = [_measured(benchmark, answers) for answers in systems.values()]
+    rows = [
+        estimate_row(
+            column.scenario.name, column.metric, found, system=system, variant=variant,
+            scenario_title=column.scenario.title,
+        )
+        for system, measured in zip(systems, made, strict=True)
+        for column, found in measured.estimates(variant, 0)
+    ]  # fmt: skip
+    return Ground(
+        board,
+        [
+            Seat(system, measured, **{mark: system in names for mark, names in seats.items()})
+            for system, measured in zip(systems, made, strict=True)
+        ],
+        rows,
+        variant,
+    )
+
+
+_METRICS = {
+    "acknowledgements": ("higher", "count", "mean"), "floor_take": ("lower", "share", "rate"),
+    "barge_in": ("lower", "share", "rate"), "turn_latency": ("lower", "s", "mean"),
+    "derailed": ("lower", "share", "rate"), "injection_delay": ("neither", "s", "mean"),
+    "released_while_speaking": ("neither", "share", "mean"), "grounded": ("higher", "share", "mean"),
+    "coherence": ("higher", "0-100", "mean"), "answered": ("neither", "share", "rate"),
+}  # fmt: skip
+
+
+def _metric(name: str) -> Metric:
+    default = ("neither", "count", "mean") if name.startswith("probes_") else ("higher", "share", "rate")
+    better, unit, kind = _METRICS.get(name, default)
+    family = "probes" if ":" in name else ""
+    return Metric(name, lambda trial: Absent("failed"), better, unit, kind, title=name, family=family)  # type: ignore[arg-type]
+
+
+def _dimension(board: Board, card: str) -> str:
+    return next(one.key for one in board.dimensions if any(card in column.cards for column in one.columns))
+
+
+def _measured(benchmark: Benchmark, answers: Answers) -> Measured:
+    made = Measured([benchmark])
+    for scenario in benchmark.scenarios:
+        found = answers.get(scenario.card, {})
+        length = max(map(len, found.values()), default=0)
+        first = len(made.names)
+        made.names += [f"{scenario.card}-{n + 1}" for n in range(length)]
+        made.groups += [""] * length
+        for metric in scenario.metrics:
+            if metric.name not in found:
+                continue
+            column = Column(benchmark.variant, scenario, metric)
+            for number, value in enumerate(found[metric.name]):
+                if value is None or isinstance(value, str):
+                    column.add(first + number, Absent(value or "not judged"))
+                else:
+                    column.add(first + number, Fact(value))
+            made.columns[benchmark.variant, scenario.name, metric.name] = column
+    return made
+
+
+@pytest.fixture
+def ground() -> Any:
+    """Give the maker of :class:`Ground`."""
+    return ground_with

@@ -64,7 +64,7 @@ def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) 
             told.n,
             counted=column.statistic == "ratio" or (column.statistic == "pooled" and all(map(_counted, its.values()))),
         )  # fmt: skip
-        if score:
+        if score and len(column.cards) > 1:
             _without_a_scenario(ground, seat, column, its, made)
     _waiting(made, of=sum(len(found.items) for found in its.values()))
     if seat.whole_turns and set(column.cards) <= set(ground.board.restraint):

@@ -7,7 +7,7 @@ A table is ``variant``, ``key``, ``title``, ``text``, ``head`` (what its rows ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.benchmarks.boards import Dimension, Failures, Related
@@ -26,7 +26,7 @@ from fullduplex.reporting.cells import (
     unit_and_better,
 )  # fmt: skip
 from fullduplex.reporting.rows import ARROWS, figure
-from fullduplex.reporting.seats import NETWORK, WHOLE_TURNS, Ground, Seat
+from fullduplex.reporting.seats import NETWORK, SIMULATED, WHOLE_TURNS, Ground, Seat
 from fullduplex.reporting.tables import markdown_text
 
 Table = dict[str, Any]
@@ -243,21 +243,24 @@ def _made(
         "head": head,
         "columns": [dict(one) for one in heads],
         "rows": [dict(row) for row in rows],
-        "notes": _notes(rows),
+        "notes": _notes(heads, rows),
     }
 
 
-def _notes(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+def _notes(heads: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return what has to be said under a table as a whole."""
     marks = {mark for row in rows for mark in row["marks"]}
-    cells = [one for row in rows for one in row["cells"] if one is not None]
     told = []
     if NETWORK in marks:
         told.append(f"“{NETWORK}”: times are where the client heard the system, and hold the way there and back.")
-    if WHOLE_TURNS in marks and any(one["note"] == BY_CONSTRUCTION for one in cells):
-        told.append(f"“{BY_CONSTRUCTION}”: {WHOLE_TURNS}, it cannot speak within one; this is no sign of restraint.")
-    if any(one["best"] for one in cells) and len({one["n"] for one in cells}) > 1:
-        told.append(f"A value on fewer than {BEST_RESTS_ON:.0%} of a column's most items is not marked as best.")
+    if SIMULATED in marks:
+        told.append(f"“{SIMULATED}”: its times were computed from the steps of its model, not lived through.")
+    if any(one is not None and one["note"] == BY_CONSTRUCTION for row in rows for one in row["cells"]):
+        told.append(f"“{BY_CONSTRUCTION}”: {WHOLE_TURNS}, a system cannot speak within one; that is no restraint.")
+    for place, head in enumerate(heads):
+        counts = [one["n"] for row in rows if (one := row["cells"][place]) is not None and one["value"] is not None]
+        if head["better"] != "neither" and counts and min(counts) < BEST_RESTS_ON * max(counts):
+            told.append(f"{head['title']}: a value on less than half of the most items is not marked as best.")
     return told
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -61,6 +61,11 @@ class Ground:
     rows: Sequence[Row]
     variant: str
     seed: int = 0
+    _placed: dict[tuple[str, str, str], Row] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        placed = {(str(row.get("system") or ""), str(row["scenario"]), str(row["metric"])): row for row in self.rows}
+        object.__setattr__(self, "_placed", placed)
 
     def scenario(self, card: str) -> Scenario | None:
         """Return the scenario that ``card`` tells of, None where the variant has none."""
@@ -81,10 +86,7 @@ class Ground:
     def row(self, seat: Seat, card: str, metric: str) -> Row | None:
         """Return the estimate of a metric in ``card``'s scenario, None where it was not measured."""
         scenario = self.scenario(card)
-        if scenario is None:
-            return None
-        named = (seat.system, scenario.name, metric)
-        return next((r for r in self.rows if (r.get("system"), r["scenario"], r["metric"]) == named), None)
+        return None if scenario is None else self._placed.get((seat.system, scenario.name, metric))
 
 
 def over_network(about: Mapping[str, Any]) -> bool:

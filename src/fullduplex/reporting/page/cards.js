@@ -74,7 +74,7 @@ const makeCards = (state, list, open) => {
     const rows = make("div", { class: "hear-rows" });
     const listen = make("details", { ontoggle: () => {
       if (rows.childElementCount || !listen.open) return;
-      rows.append(make("div", { class: "hear-row heads small" }, make("span", {}), make("span", {}, "✗ first that fails"), make("span", {}, "✓ first that passes")), ...order.map(row));
+      rows.append(make("div", { class: "hear-row heads small" }, make("span", {}, "user above, system below"), make("span", {}, "✗ first that fails"), make("span", {}, "✓ first that passes")), ...order.map(row));
     } }, make("summary", {}, "Listen"), rows);
     const place = card.querySelector(".examples");
     place.append(make("div", { class: "jumps" }, jump(false), jump(true)), listen);
