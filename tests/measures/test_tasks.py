@@ -398,6 +398,16 @@ def test_a_word_whose_times_are_rough_belongs_to_the_speech_beside_it() -> None:
     assert value(tasks.passed(far, LIMITS)) == 0
 
 
+def test_no_reply_says_where_something_sounded_without_a_word() -> None:
+    judged: dict[str, Verdict | Absent] = {"target-said": YES}
+    assert why(tasks.content(talk("logic", (END + 500, END + 900, ""), verdicts=judged), LIMITS)).endswith(
+        "no word recognised"
+    )
+    assert why(tasks.content(talk("logic", verdicts=judged), LIMITS)) == "no reply"
+    before = triggered("stay_quiet", (2000, END + 900, "on and on and on"))
+    assert why(tasks.content(before, LIMITS)) == "no reply"
+
+
 def scripted(kind: str, scenario: str) -> Trial:
     """Return a system that does all right, comes too early, is silent, or never stops talking."""
     due = (END if scenario == "stay_quiet" else TRIGGERED) + 250

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from fullduplex.measures.exchange_ground import told
+from fullduplex.measures.exchange_ground import spoken, told
 from fullduplex.measures.interaction import Expectation, Scene, scene
 from fullduplex.measures.replies import Asked, By, Limits, Reply, asked, reply_to_turn, reply_to_word, speech_before
 from fullduplex.measures.spoken_numbers import numbers, plain, says, says_in_order
@@ -331,10 +331,13 @@ def _counts(trial: Trial, found: Scene, limits: Limits) -> Fact | Absent:
 
 
 def _wordless(trial: Trial, limits: Limits) -> str:
-    """Return ``no reply``, and whether something sounded all the same: recognisers slip, most of all on whispers."""
-    heard = asked(trial, FIRST, limits, sounds=True)
-    sounded = not isinstance(heard, Absent) and reply_to_turn(heard, limits) is not None
-    return f"{NO_REPLY} in words: something was heard, and no word recognised" if sounded else NO_REPLY
+    """Return ``no reply``, and whether it sounded all the same: recognisers slip, most of all on whispers."""
+    found = asked(trial, FIRST, limits, sounds=True)
+    if isinstance(found, Absent) or reply_to_turn(found, limits) is None:
+        return NO_REPLY
+    if any(word.span.end > found.end for word in spoken(trial.system.words)):
+        return NO_REPLY
+    return f"{NO_REPLY} in words: something was heard, and no word recognised"
 
 
 def _accepted(trial: Trial) -> list[str]:
