@@ -71,6 +71,11 @@ def test_a_median_leaves_out_replies_that_are_not_there_and_says_so(ground: Any)
     assert (cell["n"], cell["absent"]) == (3, [("spoke before the end", 1)])
 
 
+def test_a_mean_of_counts_keeps_its_decimals(ground: Any) -> None:
+    systems: dict[str, Any] = {"alpha": {"backchannel": {"acknowledgements": [1.0, 2.0, 2.0, 1.2]}}}
+    assert _cell(_table(ground(systems), "timing"), "alpha", "Backchannels")["text"] == "1.550"
+
+
 def test_no_score_without_one_of_its_scenarios(ground: Any) -> None:
     systems = {"alpha": _passed(8, 10), "beta": _passed(9, 10, TIMING[:-1])}
     table = _table(ground(systems), "timing")
@@ -183,6 +188,11 @@ def test_grounded_is_a_share_of_probes_and_not_a_mean_of_shares(ground: Any) -> 
     assert _card(made, "groundedness")["ranks"][0]["cell"]["value"] == 0.5
 
 
+def test_probes_that_all_failed_are_not_sure_to_fail(ground: Any) -> None:
+    cell = _cell(_table(ground({"a": _probes([0.0, 0.0], [5.0, 6.0])}), "groundedness"), "a", "Grounded")
+    assert (cell["low"], cell["high"], cell["n"]) == (*wilson(0, 2), 11)
+
+
 def test_conversations_that_wait_for_a_judge_withhold_the_share(ground: Any) -> None:
     cell = _cell(_table(ground({"a": _probes([1.0, None], [4.0, 4.0])}), "groundedness"), "a", "Grounded")
     assert (cell["value"], cell["note"]) == (None, "1 of 2 wait for a judge")
@@ -274,8 +284,11 @@ def _run(name: str, benchmark: str = "interactionbench", **driven: Any) -> Run:
 
 def test_a_run_says_how_its_system_was_reached(ground: Any) -> None:
     made = ground({"far": _passed(5, 10), "near": _passed(5, 10)})
-    far = {"system": {"name": "realtime", "options": {"url": "wss://api.a.example/v1"}}, "clock": "wall"}
-    near = {"system": {"name": "x", "options": {"whole_turns": True}}, "clock": "step-algorithmic"}
+    far: dict[str, Any] = {
+        "system": {"name": "realtime", "options": {"url": "wss://api.a.example/v1"}},
+        "clock": "wall",
+    }
+    near: dict[str, Any] = {"system": {"name": "x", "options": {"whole_turns": True}}, "clock": "step-algorithmic"}
     runs = [_run("far", **far), _run("near", **near)]
     pairs = [(run, seat.measured) for run, seat in zip(runs, made.seats, strict=True)]
     (found,) = grounds(pairs, {"page": made.rows})

@@ -47,7 +47,7 @@ def _answers(place: int, systems: int) -> dict[str, Any]:
 
 
 def _items(draw: Any, ground: Ground, sounds: bool = False) -> list[Any]:
-    """Return the page's items, with what each seat's columns hold; the first has its sound where there are ``sounds``."""
+    """Return the page's items, with what each seat's columns hold; with ``sounds`` the first has its own."""
     made: list[Any] = []
     for seat in ground.seats:
         found: dict[tuple[str, str], list[dict[str, Any]]] = {}

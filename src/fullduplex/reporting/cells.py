@@ -18,7 +18,7 @@ from fullduplex.errors import printable
 from fullduplex.measures.metric import Estimate
 from fullduplex.measures.ranks import spearmans_rho
 from fullduplex.measures.resampling import Sums, estimate_of, ratio, summed
-from fullduplex.measures.statistics import RESAMPLES, estimate, quantile_estimate
+from fullduplex.measures.statistics import RESAMPLES, estimate, quantile_estimate, wilson
 from fullduplex.reporting.rows import Row, figure
 from fullduplex.reporting.seats import Ground, Seat
 from fullduplex.runs.measured import Column as Found
@@ -51,7 +51,7 @@ def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) 
         row = ground.row(seat, column.cards[0], column.metric)
         if row is None:
             return None
-        made = cell(row, row["n"], counted=all(map(_counted, its.values())))
+        made = cell({**row, "unit": column.unit or row["unit"]}, row["n"], counted=all(map(_counted, its.values())))
     else:
         unit, _ = unit_and_better(ground, column)
         told = _estimated(ground, seat, column, its)
@@ -181,7 +181,11 @@ def _ratio(ground: Ground, seat: Seat, parts: Found, wholes: Found) -> Estimate:
         sums, lambda drawn: ratio(drawn[:, 0], drawn[:, 1]), undefined="nothing was counted", seed=ground.seed,
         resamples=RESAMPLES, absent=dict(absent),
     )  # fmt: skip
-    n = round(sum(whole for _, whole in rows))
+    n, k = round(sum(whole for _, whole in rows)), len(sums.rows)
+    if found.value in (0, 1) and k > 1:
+        # No resample can differ: as for a rate in groups, the widest that dependence inside them can justify.
+        low, high = wilson(k if found.value else 0, k)
+        return Estimate(found.value, low, high, n, found.absent, f"Wilson 95 % on {k} {sums.unit}, all alike")
     return Estimate(found.value, found.low, found.high, n, found.absent, found.method)
 
 

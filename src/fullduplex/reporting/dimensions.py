@@ -266,7 +266,7 @@ def _notes(heads: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]
 
 def _head(column: Mapping[str, str]) -> str:
     arrow = ARROWS.get(column["better"], "")
-    unit = f" ({column['unit']})" if column["unit"] in ("s", "ms", "dB", "0-100") else ""
+    unit = f" ({column['unit']})" if column["unit"] not in ("", "share", "count") else ""
     return markdown_text(f"{column['title']}{unit}") + (f" {arrow}" if arrow else "")
 
 
