@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -109,15 +109,19 @@ class Ready:
     session: Session
     rubrics: Mapping[str, Rubric]
     benchmark: Benchmark
+    remarks: tuple[str, ...]
     passed_over: Counter[str]
 
     def cases(self) -> Iterator[Case]:
         """Yield each question; its key is the item's folder."""
         for folder in self.run.items():
             for asks, verdict, fields in self._asked(folder):
-                rubric = self.rubrics[asks.verdict]
+                rubric = self.rubrics.get(asks.verdict)
                 if isinstance(fields, Absent):
                     self.passed_over[fields.reason] += 1
+                    continue
+                if rubric is None:
+                    self.passed_over[f"not answered by this judge: {asks.rubric}"] += 1
                     continue
                 lacking = [name for name in rubric.fields if name not in fields]
                 if lacking:
@@ -125,7 +129,7 @@ class Ready:
                     continue
                 shown = {name: fields[name] for name in rubric.fields}
                 named = rubric if verdict == rubric.verdict else replace(rubric, verdict=verdict)
-                yield Case(str(folder), named, shown, self._clips(folder, asks, rubric))
+                yield Case(str(folder), named, shown, self._clips(folder, asks, rubric), votes=asks.votes)
 
     def _asked(self, folder: Path) -> Iterator[tuple[Asks, str, Mapping[str, str] | Absent]]:
         try:
@@ -159,21 +163,16 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
         raise InputError("--as", found=variant, expected="one variant, whose questions are asked")
     asked_for = [asks for scenario in benchmark.scenarios for asks in scenario.asks]
     needed = {asks.verdict: asks.rubric for asks in asked_for}
-    votes = max([asked.votes, *(asks.votes for asks in asked_for)])
     if not needed:
         raise InputError("judge", found=f"{told['name']}@{variant}", expected="a benchmark that has something judged")
     unknown = sorted(set(asked.rubrics) - set(needed))
     if unknown:
         raise InputError("--rubric", found=f"a rubric for {unknown[0]}", expected=f"one for {' or '.join(needed)}")
-    rubrics = {verdict: asked.rubrics.get(verdict) or load(name) for verdict, name in needed.items()}
+    loaded = {verdict: asked.rubrics.get(verdict) or load(name) for verdict, name in needed.items()}
     if asked.hears:
-        rubrics = {verdict: replace(rubric, hears=True) for verdict, rubric in rubrics.items()}
+        loaded = {verdict: replace(rubric, hears=True) for verdict, rubric in loaded.items()}
     judge = open_judge(asked.judge, asked.keys, cache)
-    deaf = [rubric.name for rubric in rubrics.values() if rubric.hears and not judge.hears]
-    if deaf:
-        raise InputError(
-            "--judge", found=f"{asked.judge.name}, which hears nothing", expected=f"one that can ({deaf[0]})"
-        )
+    rubrics, remarks = _answered(loaded, judge, asked)
     counted = [0]
 
     def told_progress(judged: Judged, bill: Bill) -> None:
@@ -182,11 +181,39 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
             progress(counted[0], bill)
 
     session = Session(
-        judge, cache, votes=votes, attempts=asked.attempts, concurrency=asked.concurrency,
+        judge, cache, votes=asked.votes, attempts=asked.attempts, concurrency=asked.concurrency,
         per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
         names=_masked(run, rubrics), progress=told_progress,
     )  # fmt: skip
-    return Ready(run, judge, session, rubrics, benchmark, Counter())
+    return Ready(run, judge, session, rubrics, benchmark, remarks, Counter())
+
+
+def _answered(
+    rubrics: Mapping[str, Rubric], judge: Judge, asked: Judging
+) -> tuple[Mapping[str, Rubric], tuple[str, ...]]:
+    """Return the rubrics that ``judge`` can be asked, and what a reader has to know of the others.
+
+    A rubric of the benchmark's that hears is read by a judge that does not: it shows the words too. Raises
+    :class:`InputError` where nothing is left, and for a deaf judge that was told to hear.
+    """
+    answers: Collection[str] | None = getattr(judge, "answers", None)
+    kept: dict[str, Rubric] = {}
+    remarks: list[str] = []
+    for verdict, rubric in rubrics.items():
+        if answers is not None and rubric.name not in answers:
+            remarks.append(f"{verdict}: not judged, for {asked.judge.name} does not answer the rubric {rubric.name}")
+        elif not rubric.hears or judge.hears:
+            kept[verdict] = rubric
+        elif asked.hears or verdict in asked.rubrics:
+            found = f"{asked.judge.name}, which hears nothing"
+            raise InputError("--judge", found=found, expected=f"one that can ({rubric.name})")
+        else:
+            kept[verdict] = replace(rubric, hears=False)
+            remarks.append(f"{verdict}: judged from the words alone, for {asked.judge.name} hears nothing")
+    if not kept:
+        rest = " or ".join(sorted(answers or ()))
+        raise InputError("--judge", found=f"{asked.judge.name}, which answers {rest}", expected="another judge")
+    return kept, tuple(remarks)
 
 
 def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = None) -> Outcome:
@@ -196,7 +223,7 @@ def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | Non
     measured. Raises as :func:`ready`; a failing item is counted, with its reason.
     """
     prepared = ready(run, asked, cache=cache, progress=progress)
-    outcome = Outcome(passed_over=prepared.passed_over, remarks=kinship(run, asked.judge))
+    outcome = Outcome(passed_over=prepared.passed_over, remarks=prepared.remarks + kinship(run, asked.judge))
     try:
         for rubric in prepared.rubrics.values():
             keep_rubric(run.path, rubric)
@@ -228,7 +255,7 @@ def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:
         raise InputError(
             "--batch", found=asked.judge.name, expected="a judge that takes batches (openai, anthropic, gemini)"
         )
-    outcome = Outcome(passed_over=prepared.passed_over, remarks=kinship(run, asked.judge))
+    outcome = Outcome(passed_over=prepared.passed_over, remarks=prepared.remarks + kinship(run, asked.judge))
     options: dict[str, Any] = {
         "votes": asked.votes, "attempts": asked.attempts, "names": _masked(run, prepared.rubrics),
     }  # fmt: skip

@@ -343,6 +343,8 @@ def _values(measured: Measured, variant: str) -> Values:
 
 def _number(column: Column, values: Sequence[float]) -> float:
     there = np.asarray(values, dtype=np.float64)
+    if column.metric.kind == "median":
+        return float(np.median(there))
     if column.metric.kind == "trimmed" and len(there) >= FEWEST_TRIMMED:
         low, high = np.percentile(there, (5, 95))
         there = there[(there >= low) & (there <= high)]

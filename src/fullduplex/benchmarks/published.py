@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.benchmarks.fdb1 import DATASETS
+from fullduplex.benchmarks.interactionbench import published as interactionbench
+from fullduplex.benchmarks.interactionbench.published import Printed
 from fullduplex.measures.metric import Better
 
 PAPER = "Full-Duplex-Bench, Table III, arXiv 2503.04721"
@@ -111,8 +113,10 @@ _DEPARTURES = {
 }
 
 
-def published(benchmark: str) -> tuple[Published, ...]:
-    """Return the numbers printed for ``benchmark``, row by row; none for one that this module does not hold."""
+def published(benchmark: str) -> tuple[Published | Printed, ...]:
+    """Return the numbers printed for ``benchmark``, row by row; none for one of which none are held."""
+    if benchmark == "interactionbench":
+        return interactionbench.published(benchmark)
     if benchmark != "fdb-1.0":
         return ()
     return tuple(

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from fullduplex.data import stereo_tree
 from fullduplex.data.entries import TASKS, Dataset, Entry, Voice
 from fullduplex.data.folders import Folder, Remarks, as_text, natural, walk
+from fullduplex.data.interaction_download import is_download, open_download
 from fullduplex.data.manifest import open_manifest
 from fullduplex.data.names import as_file_name
 from fullduplex.data.official import (
@@ -86,6 +87,10 @@ def open_dataset(
         re.fullmatch(r"trials(-\d+)?", root.name) is not None and (root.parent / "run.json").is_file()
     )
     folders = list(walk(root, remarks))
+    if not of_a_run and is_download(folders):
+        download = open_download(path, task=task, offset=offset)
+        recorded = tuple(replace(one.entry, interaction=one.interaction) for one in download.records)
+        return Dataset(path, "interactionbench download", recorded, download.remarks)
     if of_a_run:
         # An item of a run lies at trials/SET/ITEM; what is deeper is a talk's attempts, or its clean twin's talk.
         folders = [folder for folder in folders if len(folder.parts) <= 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from fullduplex.model.items import Event
 
@@ -55,6 +56,7 @@ class Entry:
     official file name (``output.json``, ``pause.json`` …) to the path that plays its part.
     ``events`` are those a manifest gave. ``offset`` is when the system's file begins on the
     session clock, in microseconds. ``missing`` names what was expected and is not there.
+    ``interaction`` is what the item calls for, as interaction.json tells it, where no such file does.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Entry:
     events: tuple[Event, ...] = ()
     offset: int = 0
     missing: tuple[str, ...] = ()
+    interaction: Mapping[str, Any] | None = None
 
     @property
     def set(self) -> str:

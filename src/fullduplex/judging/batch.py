@@ -88,7 +88,7 @@ def submit_batch(
     for case in _posed(cases, judge, names):
         try:
             asked = case.asked()
-            for vote in range(votes):
+            for vote in range(max(votes, case.votes)):
                 tried = kept.attempts(asked, vote)
                 if _left(case, tried, attempts, read) and (asked, vote) not in lines:
                     lines[asked, vote] = Line(asked, vote, tried, len(tried)), request_of(case, vote, tried, render)
@@ -271,7 +271,7 @@ def _judged(
         return not_judged(case, judge, CANNOT, str(error))
     by_vote = {(line.asked, line.vote): line for line in ended}
     made = []
-    for vote in range(votes):
+    for vote in range(max(votes, case.votes)):
         there = kept.attempts(asked, vote)
         line = by_vote.get((asked, vote), Line(asked, vote, there, len(there)))
         if line.attempts:

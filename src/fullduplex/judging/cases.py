@@ -27,7 +27,7 @@ class Case:
 
     ``key`` names the item for the one who asks; it is never shown and counts for nothing. ``fields`` are texts, of
     which the rubric shows its own; ``clips`` are audio files, which only a rubric that hears makes use of.
-    ``masked`` are the names that :func:`blind` has taken out of the fields.
+    ``masked`` are the names that :func:`blind` has taken out of the fields. ``votes``: it needs at least so many.
     """
 
     key: str
@@ -35,6 +35,7 @@ class Case:
     fields: Mapping[str, str]
     clips: tuple[Path, ...] = ()
     masked: tuple[str, ...] = field(default=())
+    votes: int = 1
 
     @property
     def shown(self) -> dict[str, str]:

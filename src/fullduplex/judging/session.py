@@ -183,7 +183,7 @@ class Session:
         except InputError as error:
             return not_judged(case, self.judge, CANNOT, str(error))
         with self._alone(asked):
-            votes = tuple(self._vote(case, asked, number) for number in range(self.votes))
+            votes = tuple(self._vote(case, asked, number) for number in range(max(self.votes, case.votes)))
         if any(vote.absent == INTERRUPTED for vote in votes):
             return None
         return judged(case, self.judge, votes, asked, prompt)

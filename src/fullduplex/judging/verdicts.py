@@ -100,7 +100,7 @@ def judge_one(
         asked, prompt = case.asked(), prompt_digest(request_of(case, render=render))
         made = [
             cast(case, judge, vote, read=read, render=render, attempts=attempts, gate=gate, asked=asked)
-            for vote in range(votes)
+            for vote in range(max(votes, case.votes))
         ]
         return judged(case, judge, made, asked, prompt)
     except InputError as error:

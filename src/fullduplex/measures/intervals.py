@@ -30,7 +30,7 @@ def estimate(
     values: Values,
     groups: Groups = None,
     absent: Mapping[str, int] | None = None,
-    kind: Literal["rate", "share", "mean", "trimmed"] = "mean",
+    kind: Literal["rate", "share", "mean", "trimmed", "median"] = "mean",
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Estimate:
@@ -39,7 +39,8 @@ def estimate(
     ``values``: shape (n,), what is there; ``groups``: the speaker or conversation of each
     ("" : its own); ``absent``: how many are missing, by reason; ``kind`` ``rate`` demands
     values of 0 and 1, ``share`` is one where all values are such and a mean elsewhere, ``trimmed`` leaves out what
-    lies below the 5th or above the 95th percentile and counts it as ``outside 5-95 %``.
+    lies below the 5th or above the 95th percentile and counts it as ``outside 5-95 %``. ``median`` is
+    :func:`quantile_estimate`'s at one half.
 
     Interval: a rate whose every group is one item has Wilson's score interval; anything
     else the percentile interval of a bootstrap that draws groups with replacement
@@ -50,6 +51,8 @@ def estimate(
 
     Value None when n is 0. Interval None for one item or one group; ``method`` says why.
     """
+    if kind == "median":
+        return quantile_estimate(values, groups, 0.5, seed, absent, resamples)
     missing = {reason: count for reason, count in (absent or {}).items() if count}
     if kind == "trimmed" and len(values):
         values, groups, outside = _trimmed(np.asarray(values, dtype=np.float64), groups)

@@ -16,9 +16,9 @@ Better = Literal["higher", "lower", "neither"]
 class Metric:
     """What is measured on each trial of a scenario, and how it is read.
 
-    ``kind`` is ``rate`` (each value 0 or 1), ``share`` (the same, but parts of 1 can occur), ``mean``, or
-    ``trimmed``: the mean of what lies from the 5th to the 95th percentile. ``judged`` names the verdict that it
-    needs, "" where it needs none. Metrics of one ``family`` belong in a table of their own; one that is ``optional``
+    ``kind`` is ``rate`` (each value 0 or 1), ``share`` (the same, but parts of 1 can occur), ``mean``,
+    ``median``, or ``trimmed``: the mean of what lies from the 5th to the 95th percentile. ``judged`` names the verdict
+    it needs, "" where it needs none. Metrics of one ``family`` belong in a table of their own; one that is ``optional``
     stands in no table where no item has a value. ``rests_on`` says what the metric needs to be right: ``voice
     activity`` or ``content`` (words, meaning).
     ``better`` belongs to the metric in its scenario, not to its name alone.
@@ -28,7 +28,7 @@ class Metric:
     measure: Measure
     better: Better
     unit: str
-    kind: Literal["rate", "share", "mean", "trimmed"] = "mean"
+    kind: Literal["rate", "share", "mean", "trimmed", "median"] = "mean"
     rests_on: Literal["voice activity", "content"] = "content"
     title: str = ""
     version: str = "1"

@@ -162,7 +162,7 @@ def _difference(
     found = paired(a, b, base.groups.get(scenario, {}), seed, resamples)
     sound_a, sound_b = base.audio.get(scenario, {}), run.audio.get(scenario, {})
     moved = [Change(i, a[i], b[i], sound_a.get(i, ""), sound_b.get(i, "")) for i in a if a[i] != b[i]]
-    if measured.kind in ("mean", "trimmed"):
+    if measured.kind not in ("rate", "share"):
         moved = sorted(moved, key=lambda change: (-abs(change.b - change.a), change.item))[:LARGEST]
     return Difference(
         scenario,
@@ -289,7 +289,7 @@ def _what_moved(one: Difference) -> str:
 
 
 def _changes(one: Difference) -> str:
-    unit = one.measured.unit if one.measured.kind in ("mean", "trimmed") else "count"
+    unit = one.measured.unit if one.measured.kind not in ("rate", "share") else "count"
     heads = ["Item", one.a, one.b, "Difference", "Listen"]
     lines = [" | ".join(map(markdown_text, heads)), "--- | ---: | ---: | ---: | ---"]
     for change in one.changes:

@@ -94,6 +94,7 @@ class _Table:
     rows: Sequence[Mapping[str, Any]]
     items: Mapping[tuple[str, str], list[float]]
     tasks: Mapping[str, str]
+    variant: str = ""
 
     @classmethod
     def of(cls, estimates: Mapping[str, Any], tasks: Mapping[str, str]) -> _Table:
@@ -102,7 +103,7 @@ class _Table:
             if item.get("value") is not None:
                 values.setdefault((item["scenario"], item["metric"]), []).append(item["value"])
         rows = [row for row in estimates.get("estimates", ()) if row.get("n") or row.get("absent")]
-        return cls(rows, values, tasks)
+        return cls(rows, values, tasks, str(estimates.get("variant", "")))
 
     def select(self, scenario: str, metric: str) -> list[Mapping[str, Any]]:
         """Return the estimates of ``metric`` in ``scenario``; an empty name stands for all."""
@@ -127,7 +128,10 @@ def _check(gate: Gate, table: _Table) -> GateResult:
     if not rows:
         known = sorted({f"{row['scenario']}.{row['metric']}" for row in table.rows})
         have = ", ".join(known[:12]) + (" …" if len(known) > 12 else "") or "nothing"
-        return GateResult(gate, False, _sentence(gate, f"fails, for the run has no such estimate; it has {have}"))
+        rules = f" under {table.variant}" if table.variant else ""
+        return GateResult(
+            gate, False, _sentence(gate, f"fails, for the run has no such estimate{rules}; it has {have}")
+        )
     findings = [_verdict(gate, row, stat, table) for row in rows]
     bad = sum(not well for well, _ in findings)
     told = "; ".join(text for well, text in findings if not bad or not well)

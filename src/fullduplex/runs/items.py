@@ -20,6 +20,7 @@ from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.interactions import on_the_clock, read_interaction
 from fullduplex.errors import InputError
 from fullduplex.measures.events import inferred
+from fullduplex.measures.placed import placed_by_words
 from fullduplex.model.items import Event, Item
 from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, seconds
 from fullduplex.model.speech import Token, Track, Word
@@ -228,6 +229,10 @@ def read_trial(folder: Path, hearing: str = SEEN, reference: Mapping[str, Any] |
         Event(e["kind"], Span(seconds(e["start"]), seconds(e["end"])), e["text"], e["source"]) for e in item["events"]
     )
     told: dict[str, Any] = {"task": item["task"], **item["reference"]}
+    if told.get("interaction", {}).get("unplaced") and tracks["user"].words is not None:
+        user, side = tracks["user"], tracks["system"]
+        found = placed_by_words(told["interaction"], tracks["user"].words, side.speech, user.speech)
+        told["interaction"], events = found.told, interaction_events(found.told)
     if item["infer"] and not events:
         seen = speech.get("hearings", {}).get(SEEN, {}).get("tracks", {}).get("input")
         events = inferred(item["task"], None if seen is None else _timeline(seen))
@@ -305,7 +310,7 @@ def _interaction(entry: Entry, folder: Path) -> dict[str, Any]:
     """
     path = entry.files.get(INTERACTION)
     if path is None:
-        return {}
+        return {} if entry.interaction is None else on_the_clock(entry.interaction)
     try:
         told = read_interaction(path)
         turns = read_told(folder).get("turns", ()) if (folder / DONE).is_file() else ()

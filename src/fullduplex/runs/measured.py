@@ -215,6 +215,9 @@ def _notes(trial: Trial, task: str) -> Iterator[str]:
         yield f"the system's words are from: {trial.system.words_from}"
     if trial.system.silent_recording:
         yield "system recordings that are all zeros: a silent system, or a recording that failed"
+    placing = (trial.item.reference.get("interaction") or {}).get("placing", ())
+    if placing:
+        yield f"{task}: not every turn and trigger word was found in what was heard; those count as never asked"
     rating = trial.verdicts.get("rating")
     if isinstance(rating, Verdict) and isinstance(rating.value, int | float) and not 0 <= rating.value <= 5:
         yield "ratings outside 0-5, counted as they are"

@@ -49,8 +49,8 @@ SCENARIOS = (
 TASKS = tuple(f"ib_{name}" for name, *_ in SCENARIOS)
 #: Scenarios whose expectations are scored on four points.
 POINTED = ("grammar", "keyword_wait", "stay_quiet", "alternating_count")
-#: Scenarios in which the user speaks again after the system.
-SEVERAL_TURNS = ("interruption", "user_backchannel", "alternating_count", "groundedness")
+#: Scenarios in which the user takes another turn after the system's; one who interrupts does so by design.
+SEVERAL_TURNS = ("alternating_count", "groundedness")
 PROBES = ("recall", "update", "never_said", "constraint", "attribution", "false_premise", "nonsense")
 
 _OURS = Hearing("silero", Spec("silero", {"pad_ms": 0}))
@@ -145,7 +145,7 @@ def _metrics(name: str, limits: Reading) -> tuple[Metric, ...]:
     made = [passed, *_TIMING.get(name, _nothing)(limits)]
     if name in POINTED:
         made += [_point(point, limits.replies) for point in tasks.POINTS]
-        made.append(_mean("reaction", partial(tasks.reaction, limits=limits.replies), "neither", "s", "Reaction"))
+        made.append(_median("reaction", partial(tasks.reaction, limits=limits.replies), "neither", "Reaction"))
     if name in tasks.PASSES_BY:
         made.append(_rate("answered", partial(tasks.answered, limits=limits.replies), "neither", "Answered"))
     if name in ("logic", "countdown"):
@@ -196,21 +196,10 @@ def _pause(limits: Reading) -> list[Metric]:
 
 
 def _turn_taking(limits: Reading) -> list[Metric]:
+    at: dict[str, Any] = {"limits": limits.exchange, "starts": limits.starts}
     return [
-        _mean(
-            "turn_latency",
-            partial(exchange.turn_latency, limits=limits.exchange, starts=limits.starts),
-            "lower",
-            "s",
-            "Turn latency",
-        ),
-        _mean(
-            "reply_lag",
-            partial(exchange.reply_lag, limits=limits.exchange, starts=limits.starts),
-            "neither",
-            "s",
-            "Signed lag",
-        ),
+        _median("turn_latency", partial(exchange.turn_latency, **at), "lower", "Turn latency"),
+        _median("reply_lag", partial(exchange.reply_lag, **at), "neither", "Signed lag"),
         _rate("started_early", partial(exchange.started_early, limits=limits.exchange), "lower", "Started early"),
     ]
 
@@ -228,12 +217,8 @@ def _interruption(limits: Reading) -> list[Metric]:
             "addressed", partial(exchange.addressed, limits=limits.exchange), "higher", "Addressed", judged="addressed"
         ),
         _rate("exercised", partial(exchange.exercised, limits=limits.exchange), "neither", "Exercised"),
-        _mean(
-            "injection_delay",
-            partial(exchange.injection_delay, limits=limits.exchange),
-            "neither",
-            "s",
-            "Into the reply",
+        _median(
+            "injection_delay", partial(exchange.injection_delay, limits=limits.exchange), "neither", "Into the reply"
         ),
     ]
 
@@ -297,6 +282,10 @@ def _rate(name: str, measure: Measure, better: Better, title: str, judged: str =
 def _mean(name: str, measure: Measure, better: Better, unit: str, title: str, judged: str = "") -> Metric:
     rests: Literal["voice activity", "content"] = "content" if judged else "voice activity"
     return Metric(name, measure, better, unit, "mean", rests, title, judged=judged)
+
+
+def _median(name: str, measure: Measure, better: Better, title: str) -> Metric:
+    return Metric(name, measure, better, "s", "median", "voice activity", title)
 
 
 def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:

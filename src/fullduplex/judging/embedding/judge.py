@@ -57,6 +57,11 @@ class Embedding:
         return False
 
     @property
+    def answers(self) -> tuple[str, ...]:
+        """Return the rubrics that it answers: no other is asked of it."""
+        return tuple(RUBRICS)
+
+    @property
     def weakness(self) -> str:
         """Return how well it tells good replies from bad ones, on pairs that it was not tuned on."""
         return sentence(stored_worth(self._model))

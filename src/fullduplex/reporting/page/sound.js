@@ -5,7 +5,7 @@ const makeSound = (source, duration, { moved, changed: told, trouble }) => {
   let resting = 0, frame = 0, graph = null;
   if (source) audio.src = source;
 
-  const now = () => (source ? audio.currentTime : resting);
+  const now = () => Math.min(duration, source ? audio.currentTime : resting);
   const tick = () => {
     moved(now(), true);
     frame = audio.paused ? 0 : requestAnimationFrame(tick);
