@@ -14,6 +14,8 @@ from fullduplex.benchmarks.published import published
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Trial
+from fullduplex.reporting.cards import cards, grounds
+from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.report import Pair, corrections, departures, moved
 from fullduplex.reporting.sounds import TWIN, has_twin, sound_path
@@ -42,6 +44,7 @@ def write_html(
     first = pairs[0][0]
     name = first.about["benchmark"]["name"]
     driven = _talks_of(pairs)
+    told = grounds(pairs, rows)
     data = PageData(
         title=title or f"{name}: {', '.join(run.system for run, _ in pairs)}",
         benchmark=name,
@@ -54,6 +57,8 @@ def write_html(
         clocks=clocks,
         stages=_stages(driven),
         speech=speech,
+        cards=[card for ground in told for card in cards(ground)],
+        dimensions=[table for ground in told for table in dimensions(ground)],
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={

@@ -12,6 +12,8 @@ from typing import Any
 from fullduplex.benchmarks.published import published
 from fullduplex.data.files import replacing
 from fullduplex.reporting.agreement import goes_with_lines
+from fullduplex.reporting.cards import grounds
+from fullduplex.reporting.dimensions import dimensions, dimensions_markdown
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
@@ -147,6 +149,7 @@ def report_markdown(
     name = first.about["benchmark"]["name"]
     parts = [f"# {name}\n"]
     shown = [one.to_row() for one in published(name)]
+    parts.append(dimensions_markdown([table for ground in grounds(pairs, rows) for table in dimensions(ground)]))
     for number, (variant, table) in enumerate(rows.items()):
         summary = next((b.summary for b in pairs[0][1].benchmarks if b.variant == variant), "")
         heading = f"{name}@{variant}"
