@@ -221,6 +221,11 @@ def test_failures_are_split_into_none_and_wrong(ground: Any) -> None:
     ]  # fmt: skip
 
 
+def test_what_nobody_judged_did_not_fail_never(ground: Any) -> None:
+    made = ground({"a": {"logic": {"passed": [None], "answered": [1.0]}}})
+    assert "failures" not in [table["key"] for table in dimensions(made)]
+
+
 def _both(scores: dict[str, tuple[int, int]]) -> dict[str, Any]:
     return {name: _passed(timing, 10) | _passed(tasks, 10, TASKS) for name, (timing, tasks) in scores.items()}
 

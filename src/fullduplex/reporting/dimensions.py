@@ -151,15 +151,16 @@ def _failures(ground: Ground) -> Table | None:
 
 
 def _split(ground: Ground, seat: Seat, told: Failures) -> tuple[int, int, int, int, int] | None:
-    """Return the items with a verdict, and of them: failed, without a reply, with a wrong one, neither known."""
+    """Return the items with a verdict, and of them: failed, without a reply, with a wrong one, neither known.
+
+    None where no item has a verdict.
+    """
     n = failed = silent = wrong = 0
-    measured = False
     for card in told.cards:
         passed = ground.column(seat, card, ground.board.cards[card].metric)
         answered = ground.column(seat, card, told.answered)
         if passed is None or answered is None:
             continue
-        measured = True
         replied = by_item(answered)
         for item, value in by_item(passed).items():
             n += not isinstance(value, str)
@@ -167,7 +168,7 @@ def _split(ground: Ground, seat: Seat, told: Failures) -> tuple[int, int, int, i
                 failed += 1
                 silent += replied.get(item) == 0
                 wrong += replied.get(item) == 1
-    return (n, failed, silent, wrong, failed - silent - wrong) if measured else None
+    return (n, failed, silent, wrong, failed - silent - wrong) if n else None
 
 
 def _related(ground: Ground, tables: Sequence[Table]) -> Table | None:
