@@ -221,6 +221,15 @@ def test_failures_are_split_into_none_and_wrong(ground: Any) -> None:
     ]  # fmt: skip
 
 
+def test_probes_are_split_over_conversations_that_are_known_as_a_whole(ground: Any) -> None:
+    lost: dict[str, Any] = {
+        "probes_no_reply": [2.0, 4.0], "probes_wrong_reply": [1.0, None], "probes_never_asked": [0.0, 0.0],
+    }  # fmt: skip
+    table = _table(ground({"a": _probes([4.0, None], [7.0, 5.0], **lost)}), "failures")
+    assert [cell["value"] for cell in table["rows"][0]["cells"]] == [3, 2, 1, 0]
+    assert {cell["n"] for cell in table["rows"][0]["cells"]} == {7}
+
+
 def test_what_nobody_judged_did_not_fail_never(ground: Any) -> None:
     made = ground({"a": {"logic": {"passed": [None], "answered": [1.0]}}})
     assert "failures" not in [table["key"] for table in dimensions(made)]

@@ -126,14 +126,6 @@ def ratio_of(ground: Ground, seat: Seat, card: str, part: str, whole: str) -> Ce
     return cell_of(ground, seat, Column("", part, (card,), "ratio", whole, "share", "higher"))
 
 
-def total(found: Found | None) -> int | None:
-    """Return the sum of what was found, None where nothing was."""
-    if found is None:
-        return None
-    values = [value for value, reason in zip(found.numbers, found.reasons, strict=True) if not reason]
-    return round(sum(values)) if values else None
-
-
 def by_item(found: Found) -> dict[int, float | str]:
     """Return each item's value, or the reason for none."""
     told = zip(found.items, found.numbers, found.reasons, strict=True)

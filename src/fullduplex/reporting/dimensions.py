@@ -22,7 +22,6 @@ from fullduplex.reporting.cells import (
     cell_of,
     mark_best,
     ratio_of,
-    total,
     unit_and_better,
 )  # fmt: skip
 from fullduplex.reporting.rows import ARROWS, figure
@@ -136,10 +135,7 @@ def _failures(ground: Ground) -> Table | None:
     rows: list[dict[str, Any]] = []
     for seat in ground.seats:
         split = _split(ground, seat, told)
-        counts = [total(ground.column(seat, told.counted, metric)) for metric in told.counts.values()]
-        known = [one for one in counts if one is not None]
-        probes = [sum(known), *known] if len(known) == len(counts) else []
-        n = total(ground.column(seat, told.counted, ground.board.cards[told.counted].whole)) or 0
+        probes, n = _lost(ground, seat, told)
         cells: list[Cell | None] = [_count(one, split[0]) for one in split[1:]] if split else [None] * 4
         cells.extend([_count(one, n) for one in probes] if probes else [None] * 4)
         rows.append({"name": seat.system, "marks": seat.marks, "cells": cells})
@@ -148,6 +144,22 @@ def _failures(ground: Ground) -> Table | None:
         return None
     rows = [row | {"cells": [row["cells"][place] for place in kept]} for row in rows]
     return _made(ground, "failures", told.title, told.text, [heads[place] for place in kept], rows)
+
+
+def _lost(ground: Ground, seat: Seat, told: Failures) -> tuple[list[int], int]:
+    """Return how many probes failed, then by each of ``told.counts``; and of how many. Nothing where none is known.
+
+    Over the conversations of which all of these are known: some need no judge, and would weigh too much.
+    """
+    names = [ground.board.cards[told.counted].whole, *told.counts.values()]
+    columns = [ground.column(seat, told.counted, name) for name in names]
+    found = [by_item(column) for column in columns if column is not None]
+    if len(found) < len(names):
+        return [], 0
+    rows = [[one.get(item, "") for one in found] for item in found[0]]
+    known = [[float(value) for value in row] for row in rows if not any(isinstance(value, str) for value in row)]
+    n, *counts = (round(sum(values)) for values in zip(*known, strict=True)) if known else (0,)
+    return ([sum(counts), *counts] if n else []), n
 
 
 def _split(ground: Ground, seat: Seat, told: Failures) -> tuple[int, int, int, int, int] | None:
