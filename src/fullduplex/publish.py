@@ -13,6 +13,7 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
 from fullduplex.reporting import alike, compare
+from fullduplex.reporting.asked_alike import asked_alike
 from fullduplex.reporting.html import write_html
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.report import Speech, estimates_object, report_markdown, rows_of, speech_of, write_files
@@ -67,7 +68,7 @@ def publish(
     if page:
         _make_sounds(scored, engine, progress)
         pairs = [(one.run, one.measured) for one in scored]
-        remarks = [remark for one in scored for remark in one.remarks]
+        remarks = _remarks(scored)
         write_html(
             pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks,
             clocks=all_clocks, speech=all_speech,
@@ -119,6 +120,10 @@ def _simulated(scored: Sequence[Scored]) -> str:
     return f"; latencies of {', '.join(which)} are simulated" if which else ""
 
 
+def _remarks(scored: Sequence[Scored]) -> list[str]:
+    return [remark for one in scored for remark in one.remarks] + [*asked_alike([one.run for one in scored])]
+
+
 def _clock(run: Run) -> str:
     return str((run.about.get("driven") or {}).get("clock", ""))
 
@@ -139,7 +144,7 @@ def _write_tables(
     speech: Speech,
 ) -> None:
     pairs = [(one.run, one.measured) for one in scored]
-    remarks = [remark for one in scored for remark in one.remarks]
+    remarks = _remarks(scored)
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
     _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech))

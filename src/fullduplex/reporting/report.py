@@ -149,7 +149,7 @@ def report_markdown(
     name = first.about["benchmark"]["name"]
     parts = [f"# {name}\n"]
     shown = [one.to_row() for one in published(name)]
-    parts.append(dimensions_markdown([table for ground in grounds(pairs, rows) for table in dimensions(ground)]))
+    parts.append(dimensions_markdown([table for ground in grounds(pairs, rows)[:1] for table in dimensions(ground)]))
     for number, (variant, table) in enumerate(rows.items()):
         summary = next((b.summary for b in pairs[0][1].benchmarks if b.variant == variant), "")
         heading = f"{name}@{variant}"
