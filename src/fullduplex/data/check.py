@@ -11,7 +11,7 @@ from fullduplex.data.audio import Probe, Samples, probe, read_all, resample
 from fullduplex.data.entries import Dataset, Entry, Voice
 from fullduplex.data.fdb_folder import load_trial, missing_of, twin_of
 from fullduplex.data.fdb_json import remarks_on
-from fullduplex.data.official import SETS, is_v15
+from fullduplex.data.official import SETS, expected_files, is_v15
 from fullduplex.data.readiness import Scorable, lacks, scorable
 from fullduplex.data.soundness import all_zero, clipped, likeness, offset_from_zero, swapped
 from fullduplex.errors import InputError, printable
@@ -100,7 +100,10 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Se
     counts: Counter[tuple[str, str]] = Counter()
     rates: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
     ready: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    to_run = bool(dataset.entries) and all(set(missing_of(entry)) >= _ANSWERS for entry in dataset.entries)
+    to_run = bool(dataset.entries) and all(
+        set(missing_of(entry)) >= _ANSWERS & set(expected_files(entry.task, frozenset(entry.files)))
+        for entry in dataset.entries
+    )
     if to_run:
         text = "no item has an answer: they can be run, and cannot be scored"
         found.append(Finding("note", "", "", text, "no answers"))

@@ -150,8 +150,13 @@ def _remark_on_strays(folders: list[Folder], items: list[_Item], remarks: Remark
         for name, path in folder.files.items():
             if its is None:
                 remarks.add("files outside items, not read", f"{folder.name}/{as_text(name)}")
-            elif path not in used:
+            elif path not in used and not ("cues.json" in its and _of_a_maker(name)):
                 remarks.add(f"{printable(as_text(name))} in item folders, not read", folder.name)
+
+
+def _of_a_maker(name: str) -> bool:
+    """Return whether ``name`` is what makers of items leave beside cues.json: what each cue plays, and the script."""
+    return name == "script.json" or name.endswith((".wav", ".flac"))
 
 
 def official_files(files: Mapping[str, Path]) -> dict[str, Path]:

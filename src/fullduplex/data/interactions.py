@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fullduplex.data.audio import probe
 from fullduplex.data.files import brief, member, number, read_json, text, time
 from fullduplex.errors import InputError
 
@@ -31,10 +32,16 @@ _KNOWN = {
     "schema", "scenario", "category", "topic", "target", "targets", "synthesised", "instruction", "expects", "probes",
     "pauses", "script", "turns", "style", "state", "notes", "reply", "voice",
 }  # fmt: skip
+_TEXTS = ("category", "topic", "target", "instruction", "style", "notes", "reply", "voice")
+#: What a cue's audio may be shorter than what is marked in it: times are written in microseconds.
+_ROUNDED = 0.001
 
 
 def read_interaction(path: Path) -> dict[str, Any]:
-    """Return what an interaction.json says; raises :class:`InputError` on one that cannot be meant."""
+    """Return what an interaction.json says; raises :class:`InputError` on one that cannot be meant.
+
+    What it marks has to lie in a turn that it has, or, where none has fallen yet, in a cue of the cues.json beside it.
+    """
     told = read_json(path)
     if not isinstance(told, dict):
         raise InputError(path, found=brief(told), expected="an object with a scenario")
@@ -44,10 +51,19 @@ def read_interaction(path: Path) -> dict[str, Any]:
     if told.get("schema") != SCHEMA:
         raise InputError(path, "schema", found=brief(told.get("schema")), expected=str(SCHEMA))
     text(member(told, "scenario", path), path, "scenario")
+    for name in _TEXTS:
+        text(told.get(name, ""), path, name)
+    for n, line in enumerate(_list(told, "script", path)):
+        if not isinstance(line, dict):
+            raise InputError(path, f"script[{n}]", found=brief(line), expected="an object with who and text")
+        for name in ("who", "text"):
+            text(line.get(name, ""), path, f"script[{n}].{name}")
     expects = [_expected(one, path, f"expects[{n}]") for n, one in enumerate(_list(told, "expects", path))]
     probes = [_probe(one, path, f"probes[{n}]") for n, one in enumerate(_list(told, "probes", path))]
     pauses = [_placed(one, path, f"pauses[{n}]") for n, one in enumerate(_list(told, "pauses", path))]
-    return {**told, "expects": expects, "probes": probes, "pauses": pauses, "turns": _turns(told, path)}
+    turns = _turns(told, path)
+    _lies_in_cues(expects, probes, pauses, turns, path)
+    return {**told, "expects": expects, "probes": probes, "pauses": pauses, "turns": turns}
 
 
 def on_the_clock(told: Mapping[str, Any], turns: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -124,8 +140,14 @@ def _probe(one: Any, path: Path, field: str) -> dict[str, Any]:
         "expected": text(member(one, "expected", path, field), path, f"{field}.expected"),
         "fact": text(one.get("fact", ""), path, f"{field}.fact"),
         "kind": text(one.get("kind", ""), path, f"{field}.kind"),
-        "rests_on_assistant": bool(one.get("rests_on_assistant", False)),
+        "rests_on_assistant": _yes(one.get("rests_on_assistant", False), path, f"{field}.rests_on_assistant"),
     }
+
+
+def _yes(value: Any, path: Path, field: str) -> bool:
+    if not isinstance(value, bool):
+        raise InputError(path, field, found=brief(value), expected="true or false")
+    return value
 
 
 def _placed(one: Any, path: Path, field: str) -> dict[str, Any]:
@@ -137,8 +159,45 @@ def _placed(one: Any, path: Path, field: str) -> dict[str, Any]:
     return {"cue": text(member(one, "cue", path, field), path, f"{field}.cue"), "start": start, "end": end}
 
 
+def _lies_in_cues(
+    expects: Sequence[Mapping[str, Any]],
+    probes: Sequence[Mapping[str, Any]],
+    pauses: Sequence[Mapping[str, Any]],
+    turns: Sequence[Mapping[str, Any]],
+    path: Path,
+) -> None:
+    """Raise :class:`InputError` on what is marked where no cue is, or behind the end of one.
+
+    Nobody would ever say it, and a system would fail for that.
+    """
+    beside = path.with_name("cues.json")
+    audio: dict[str, Path | None] = {str(turn["id"]): None for turn in turns}
+    if not audio and beside.is_file():
+        cues = read_json(beside)
+        for cue in cues.get("cues", ()) if isinstance(cues, dict) and isinstance(cues.get("cues"), list) else ():
+            if isinstance(cue, dict) and isinstance(cue.get("id"), str):
+                file = cue.get("audio")
+                audio[cue["id"]] = path.with_name(file) if isinstance(file, str) and file == Path(file).name else None
+    if not audio:
+        return
+    lengths: dict[str, float] = {}
+    for name, marked in (("expects", expects), ("probes", probes), ("pauses", pauses)):
+        for n, one in enumerate(marked):
+            cue = one["cue"]
+            if cue not in audio:
+                raise InputError(path, f"{name}[{n}].cue", found=brief(cue), expected=f"of {', '.join(audio)}")
+            file = audio[cue]
+            if name == "probes" or file is None or not file.is_file():
+                continue
+            if cue not in lengths:
+                lengths[cue] = probe(file).duration
+            if one["end"] > lengths[cue] + _ROUNDED:
+                expected = f"a time in {file.name}, which lasts {lengths[cue]:.3f} s"
+                raise InputError(path, f"{name}[{n}].end", found=f"{one['end']:g}", expected=expected)
+
+
 def _turns(told: Mapping[str, Any], path: Path) -> list[dict[str, Any]]:
-    made = []
+    made: list[dict[str, Any]] = []
     for n, turn in enumerate(_list(told, "turns", path)):
         field = f"turns[{n}]"
         if not isinstance(turn, dict):
@@ -148,6 +207,20 @@ def _turns(told: Mapping[str, Any], path: Path) -> list[dict[str, Any]]:
             if not isinstance(span, list) or len(span) != 2:
                 raise InputError(path, f"{field}.timestamp", found=brief(span), expected="[start, end] or null")
             span = [time(each, path, f"{field}.timestamp") for each in span]
+            if not 0 <= span[0] <= span[1]:
+                expected = "the start before the end, none negative"
+                raise InputError(path, f"{field}.timestamp", found=brief(span), expected=expected)
+        text(turn.get("text", ""), path, f"{field}.text")
+        premise = turn.get("premise")
+        if premise is not None:
+            if not isinstance(premise, dict):
+                raise InputError(path, f"{field}.premise", found=brief(premise), expected="an object, or null")
+            if premise.get("since") is not None:
+                time(premise["since"], path, f"{field}.premise.since")
+            if premise.get("system_talking") is not None:
+                _yes(premise["system_talking"], path, f"{field}.premise.system_talking")
+        if turn.get("id") in [other["id"] for other in made]:
+            raise InputError(path, f"{field}.id", found=brief(turn["id"]), expected="an id for each turn")
         made.append({**turn, "id": text(member(turn, "id", path, field), path, f"{field}.id"), "timestamp": span})
     return made
 

@@ -54,6 +54,9 @@ def lacks(entry: Entry, trial: Trial, reference: frozenset[str]) -> dict[str, st
         judged = "" if "behaviour" in trial.verdicts else "no content_tag.json (a judge makes it)"
         both = sound or ("" if entry.user_voice else "no input.wav")
         needs = {"behaviour": (judged,), "timing": (both, "" if trial.events else "no event")}
+    elif entry.task.startswith("ib_"):
+        known = "interaction.json" in entry.files or entry.interaction is not None
+        needs = {"passed": (sound, "" if entry.user_voice else "no input.wav", "" if known else "no interaction.json")}
     else:
         kind = {"smooth_turn_taking": "turn_end", "user_interruption": "interruption"}.get(entry.task, "")
         needs = {"tor": (words,)}

@@ -46,6 +46,8 @@ _LINE = ("who", "text", "clip", "style", "voice", "probe")
 _PROBE = ("type", "expected", "fact", "kind", "rests_on_assistant")
 #: How many turns of the user a scenario's item has, where that is fixed.
 _TURNS = {"interruption": 2, "user_backchannel": 1, "backchannel": 1, "pause": 1, "turn_taking": 1}
+#: Scenarios in which a reply is right that says the target.
+_ANSWERED = ("logic", "countdown", "alternating_count", "grammar", "keyword_wait", "stay_quiet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,8 +276,21 @@ def _check(item: Scripted, path: Path, where: str) -> None:
         raise InputError(path, f"{where}.lines", found=f"{turns} turns of the user", expected=expected)
     if item.scenario == "pause" and not any(turn.pauses for _, turn in item.user):
         raise InputError(path, f"{where}.lines", found="no pause", expected="[pause SECONDS] in what the user says")
-    if item.scenario == "groundedness" and not any(line.probe for line in item.lines):
+    probed = any(line.probe for line in item.lines)
+    if item.scenario == "groundedness" and not probed:
         raise InputError(path, f"{where}.lines", found="no probe", expected="at least one")
+    if item.scenario != "groundedness" and probed:
+        found = f"a probe in the scenario {item.scenario!r}"
+        raise InputError(path, f"{where}.lines", found=found, expected="probes in long conversations alone",
+                         do="make it one with the category groundedness")  # fmt: skip
+    targets = [item.target]
+    if item.scenario == "alternating_count":
+        targets = [anchor.target for anchor in item.anchors]
+    elif item.scenario in ("grammar", "keyword_wait"):
+        targets = [anchor.target or item.target for anchor in item.anchors]
+    if item.scenario in _ANSWERED and not all(map(plain, targets)):
+        expected = "what a right reply says: it is judged by that"
+        raise InputError(path, f"{where}.target", found="nothing", expected=expected)
 
 
 def _line(told: Any, path: Path, where: str) -> Line:
