@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from fullduplex.judged import Judging, Outcome, judge_run
 from fullduplex.judging.question import Request
 from fullduplex.listening.detectors import Samples, Segments
 from fullduplex.making.interaction_policy import POLICY
-from fullduplex.model.spans import ms
+from fullduplex.model.spans import ms, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.runs.run import Run
 from fullduplex.systems.scripted import Say, Script, Scripted, Sound
@@ -41,6 +41,10 @@ TRIGGER_ENDS = 2000
 #: The pause of a pause item.
 PAUSE = (1500, 3100)
 VARIANTS = ("page", "lenient-pause", "early-150", "early-300", "anchored")
+
+
+#: One of the user's cues: its name, its length (ms), its text, and when it is due.
+Cue = tuple[str, int, str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,36 +66,39 @@ class Line:
 class Case:
     """One item, and what the system does in it.
 
-    ``cues``: length (ms) and text of each of the user's cues, and when it is due. ``expects``: cue, start and end in
-    the cue (ms), word and target; ``more`` goes into interaction.json as it is.
+    ``expects``: cue, start and end in
+    the cue (ms), word and target; ``silent`` is a pause in the first cue; ``more`` goes into interaction.json as it
+    is. The user hangs up after ``quiet`` seconds of silence.
     """
 
     scenario: str
     lines: tuple[Line, ...]
-    cues: tuple[tuple[str, int, str, Mapping[str, Any]], ...]
+    cues: tuple[Cue, ...]
     expects: tuple[tuple[str, int, int, str, str], ...] = ()
     silent: tuple[int, int] | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
+    quiet: float = 4.0
 
 
-def first(lasts: int = LASTS, text: str = "this is what the user says first") -> tuple[str, int, str, dict[str, Any]]:
+def first(lasts: int = LASTS, text: str = "this is what the user says first") -> Cue:
     """Return the user's first cue."""
     return ("u0", lasts, text, {"when": "at", "time": BEGINS / 1000})
 
 
-def into(id: str, delay: int, lasts: int, text: str) -> tuple[str, int, str, dict[str, Any]]:
+def into(id: str, delay: int, lasts: int, text: str) -> Cue:
     """Return a cue that comes ``delay`` after the system is first heard to reply."""
     return (id, lasts, text, {"when": "into_reply", "delay": delay / 1000})
 
 
-def after(id: str, quiet: int, lasts: int, text: str) -> tuple[str, int, str, dict[str, Any]]:
+def after(id: str, quiet: int, lasts: int, text: str) -> Cue:
     """Return a cue that comes once the system was quiet for ``quiet``, or 6 s after the user's last words."""
     return (id, lasts, text, {"when": "after_reply", "quiet": quiet / 1000, "timeout": 6.0})
 
 
 def case(scenario: str, *lines: Line, style: str = "") -> Case:
     """Return the item of ``scenario`` in which the system says ``lines``."""
-    said = tuple(lines)
+    said: tuple[Line, ...] = tuple(lines)
+    cues: tuple[Cue, ...]
     match scenario:
         case "backchannel":
             return Case(scenario, said, (first(6000),))
@@ -147,30 +154,35 @@ def lay_out(folder: Path, cases: Mapping[str, Case]) -> Path:
                 "probes": [], "pauses": [], "synthesised": True}  # fmt: skip
         write_json(place / "interaction.json", told | dict(one.more))
         cues = [{"id": id, "audio": f"{id}.wav", "text": text, "due": due} for id, _, text, due in one.cues]
-        hang_up = {"quiet": 4.0, "patience": 8.0}
+        hang_up = {"quiet": one.quiet, "patience": 8.0}
         write_json(place / "cues.json", {"schema": 1, "cues": cues, "hang_up": hang_up, "cap": 60})
         script = folder / "conduct" / f"ib_{name}.json"
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(json.dumps([[getattr(line, key) for key in Line.__slots__] for line in one.lines]))
+        script.write_text(json.dumps([asdict(line) for line in one.lines]))
     return folder / "items"
 
 
 def square(lasts: int, level: float = 0.3, hertz: int = 200) -> NDArray[np.float32]:
     """Return so many milliseconds of a voice that is never zero."""
-    return np.where(np.arange(lasts * PER_MS) % (RATE // hertz) < RATE // hertz // 2, level, -level).astype(np.float32)
+    up = np.arange(lasts * PER_MS) % (RATE // hertz) < RATE // hertz // 2
+    return np.asarray(np.where(up, level, -level), np.float32)
 
 
 def breath(lasts: int, level: float = 0.3) -> NDArray[np.float32]:
     """Return noise without any voice in it that is never zero either."""
     drawn = np.random.default_rng(7).uniform(0.5, 1, lasts * PER_MS) * level
-    return (drawn * np.random.default_rng(8).choice((-1.0, 1.0), lasts * PER_MS)).astype(np.float32)
+    return np.asarray(drawn * np.random.default_rng(8).choice((-1.0, 1.0), lasts * PER_MS), np.float32)
 
 
-def acting(*, file: str) -> Scripted:
-    """Return the system that does what ``file`` says, and reports each word where it sounds."""
-    lines = [Line(*row[:5], tuple(row[5]) if row[5] else None) for row in json.loads(Path(file).read_text())]
+def acting(*, file: str, burst: bool = False, yields: float | None = None) -> Scripted:
+    """Return the system that does what ``file`` says, and reports each word where it sounds.
+
+    ``burst``: a whole sound is sent at once; ``yields``: seconds after which it stops when it is interrupted.
+    """
+    lines = [Line(**row) for row in json.loads(Path(file).read_text())]
     said = tuple(Say(_sound(line), ms(line.start)) for line in lines)
-    return Scripted(Script(said, rate=RATE), "acting", rate_in=RATE)
+    script = Script(said, None if yields is None else seconds(yields), rate=RATE)
+    return Scripted(script, "acting", burst=burst, rate_in=RATE)
 
 
 def _sound(line: Line) -> Sound:
@@ -221,10 +233,10 @@ def call(*words: str | Path, code: int = 0) -> Result:
     return found
 
 
-def run(folder: Path, cases: Mapping[str, Case], out: Path, name: str, *more: str) -> Path:
-    """Drive ``cases`` through the whole chain under every variant, and return the run."""
+def run(folder: Path, cases: Mapping[str, Case], out: Path, name: str, *more: str, options: str = "") -> Path:
+    """Drive ``cases`` through the whole chain under every variant, and return the run; ``options`` are the system's."""
     items = lay_out(folder, cases)
-    system = f"acting:file={folder}/conduct/{{set}}/{{id}}.json"
+    system = f"acting:file={folder}/conduct/{{set}}/{{id}}.json{options}"
     call("run", "interactionbench@all", "--data", items, "--system", system, "--recogniser", "reported",
          "--engine", "here", "--no-page", "--name", name, "--out", out, *more)  # fmt: skip
     return out

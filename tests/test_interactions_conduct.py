@@ -88,7 +88,7 @@ def perfect() -> dict[str, tuple[Line, ...]]:
     return answering(250) | {"whisper": whispered, "volume": softly}
 
 
-CONDUCTS = {
+CONDUCTS: dict[str, dict[str, tuple[Line, ...]]] = {
     "perfect": perfect(),
     "early": early(),
     "silent": dict.fromkeys(answering(250), ()),
