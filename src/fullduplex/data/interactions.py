@@ -22,6 +22,7 @@ from typing import Any
 from fullduplex.data.audio import probe
 from fullduplex.data.files import brief, member, number, read_json, text, time
 from fullduplex.errors import InputError
+from fullduplex.model.spans import in_seconds
 
 FILE = "interaction.json"
 SCHEMA = 1
@@ -61,6 +62,9 @@ def read_interaction(path: Path) -> dict[str, Any]:
     expects = [_expected(one, path, f"expects[{n}]") for n, one in enumerate(_list(told, "expects", path))]
     probes = [_probe(one, path, f"probes[{n}]") for n, one in enumerate(_list(told, "probes", path))]
     pauses = [_placed(one, path, f"pauses[{n}]") for n, one in enumerate(_list(told, "pauses", path))]
+    twice = next((one["id"] for n, one in enumerate(probes) if one["id"] in [p["id"] for p in probes[:n]]), None)
+    if twice is not None:
+        raise InputError(path, "probes", found=f"{twice!r} twice", expected="an id for each probe")
     turns = _turns(told, path)
     _lies_in_cues(expects, probes, pauses, turns, path)
     return {**told, "expects": expects, "probes": probes, "pauses": pauses, "turns": turns}
@@ -190,7 +194,7 @@ def _lies_in_cues(
             if name == "probes" or file is None or not file.is_file():
                 continue
             if cue not in lengths:
-                lengths[cue] = probe(file).duration
+                lengths[cue] = in_seconds(probe(file).duration)
             if one["end"] > lengths[cue] + _ROUNDED:
                 expected = f"a time in {file.name}, which lasts {lengths[cue]:.3f} s"
                 raise InputError(path, f"{name}[{n}].end", found=f"{one['end']:g}", expected=expected)
