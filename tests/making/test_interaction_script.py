@@ -110,6 +110,13 @@ def test_positions_count_within_a_scenario(tmp_path: Path) -> None:
         ({"id": ""}, "an id"),
         ({"id": 1}, "a text"),
         ({"rating": 1}, "unknown key"),
+        ({"target": ""}, "what a right reply says"),
+        ({"target": " ... "}, "what a right reply says"),
+        ({"anchors": [{"line": 0, "word": "goed"}], "targets": [" "], "target": ""}, "what a right reply says"),
+        (
+            {"lines": [{"who": "user", "text": "goed goed", "probe": {"type": "recall", "expected": "x"}}]},
+            "long conversations alone",
+        ),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence_that_names_the_item(tmp_path: Path, change: Any, field: str) -> None:

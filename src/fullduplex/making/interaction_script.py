@@ -288,7 +288,7 @@ def _check(item: Scripted, path: Path, where: str) -> None:
         targets = [anchor.target for anchor in item.anchors]
     elif item.scenario in ("grammar", "keyword_wait"):
         targets = [anchor.target or item.target for anchor in item.anchors]
-    if item.scenario in _ANSWERED and not all(map(plain, targets)):
+    if item.scenario in _ANSWERED and not all(plain(target.strip()) for target in targets):
         expected = "what a right reply says: it is judged by that"
         raise InputError(path, f"{where}.target", found="nothing", expected=expected)
 
