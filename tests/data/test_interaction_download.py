@@ -227,6 +227,13 @@ def test_the_releases_own_grade_is_kept(root: Path) -> None:
     assert only(open_download(root)).graded == (0, 1)
 
 
+@pytest.mark.parametrize("grade", [[], {"summary": {"n": 1, "npass": 5}}])
+def test_a_grade_that_cannot_be_read_takes_no_recording_away(root: Path, grade: Any) -> None:
+    recording(root / "pause" / "1", grade=grade)
+    found = open_download(root)
+    assert only(found).graded is None and "grades that were not read" in found.remarks[0]
+
+
 def test_categories_that_no_scenario_asks_are_left_out_and_told(root: Path) -> None:
     recording(root / "forbidden_phrase_interruption" / "1")
     recording(root / "pause" / "1")

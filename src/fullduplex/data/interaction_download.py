@@ -111,10 +111,14 @@ def open_download(path: Path, *, task: str | None = None, offset: int = 0) -> Do
             continue
         try:
             told = _interaction(dataset, card, folder, shared, name, remarks)
-            graded = _graded(folder.files.get(GRADE))
         except InputError as error:
             remarks.add(f"recordings left out: {error}", folder.name)
             continue
+        try:
+            graded = _graded(folder.files.get(GRADE))
+        except InputError as error:  # no score of ours rests on the release's
+            remarks.add(f"grades that were not read: {error}", folder.name)
+            graded = None
         entry = Entry(
             id=name.number or _place(path, folder),
             task=dataset,
