@@ -123,6 +123,15 @@ def test_a_premise_that_a_person_upholds_is_doubted_no_more() -> None:
     assert value(grounded.counted(trial, LIMITS)) == 3
 
 
+def test_premises_that_nobody_judged_are_not_upheld() -> None:
+    nobody = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES))
+    assert value(grounded.premises_doubted(nobody, LIMITS)) == "not judged"
+    unread = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES) | {"premise:2": Absent("unparsable")})
+    assert value(grounded.premises_doubted(unread, LIMITS)) == "unparsable"
+    assert value(grounded.counted(unread, LIMITS)) == 3
+    assert value(grounded.premises_doubted(talk(0, 1, 2, 3, rests=()), LIMITS)) == 0
+
+
 def test_a_premise_matters_only_where_the_probe_rests_on_the_assistant() -> None:
     trial = talk(0, 1, 2, 3, rests=(), verdicts=judged(YES, NO, YES, premise_2=AMENDED))
     assert value(grounded.counted(trial, LIMITS)) == 3

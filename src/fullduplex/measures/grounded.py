@@ -132,11 +132,17 @@ def counted(trial: Trial, limits: Limits, *, type: str = "") -> Fact | Absent:
 def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how many premises a judge says do not hold and no person has looked at: what is for review.
 
-    Absent: as :func:`probed`.
+    Absent: ``not judged`` and what kept the judge from saying, of any probe that was asked and rests on what the
+    assistant said; and as :func:`probed`.
     """
     found = probed(trial, limits)
     if isinstance(found, Absent):
         return found
+    for one in found:
+        if one.probe.rests_on_assistant and one.probe.span is not None:
+            verdict = trial.verdicts.get(f"premise:{one.probe.id}", Absent("not judged", "no judge was asked"))
+            if isinstance(verdict, Absent):
+                return verdict
     those = [one for one in found if one.doubted]
     return Fact(len(those), next((one.at for one in those), None), ", ".join(one.probe.id for one in those))
 
