@@ -16,7 +16,7 @@ from fullduplex.data.fdb_folder import read_reference
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.engines import each, open_engine, usable_cores
-from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
+from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError, printable
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
@@ -197,6 +197,30 @@ def measure_again(path: Path, benchmark: str = "", reference: Path | None = None
             )
         )
     return made
+
+
+def measure_together(paths: Sequence[Path]) -> list[Scored]:
+    """Measure finished runs at ``paths`` again, to stand in one table; reads no audio.
+
+    Raises :class:`RunError` where they are of different benchmarks or rules, or two systems have one name.
+    """
+    made = [one for path in paths for one in measure_again(path)]
+    first = made[0].run.about["benchmark"]
+    whose: dict[str, Path] = {}
+    for one in made:
+        its = one.run.about["benchmark"]
+        if (its["name"], its["variants"]) != (first["name"], first["variants"]):
+            raise RunError(
+                f"{one.run.path}: found {its['name']}@{','.join(its['variants'])}, expected "
+                f"{first['name']}@{','.join(first['variants'])} as in {made[0].run.path}; score both alike"
+            )
+        if one.run.system in whose:
+            raise RunError(
+                f"{one.run.path}: found the system {printable(one.run.system)}, as {whose[one.run.system]} has, "
+                "expected another name; give one its own: `run --name`, `score --system`"
+            )
+        whose[one.run.system] = one.run.path
+    return [replace(one, remarks=told(one.measured, one.run.system)) for one in made]
 
 
 def told(measured: Measured, system: str = "") -> tuple[str, ...]:

@@ -412,7 +412,8 @@ def measure(
 
 
 @main.command()
-@click.argument("run", type=_PATH)
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option("--out", type=_PATH, help="The folder for the report of several runs together.")
 @click.option("--page/--no-page", default=True, help="Write report.html too.")
 @click.option(
     "--single-file",
@@ -421,9 +422,32 @@ def measure(
     help="Embed the sound of the first N items in report.html.",
 )
 @_json
-def report(run: Path, page: bool, single_file: int | None, as_json: bool) -> int:
-    """Write a run's tables and page again."""
-    return _again(run, "", None, (), as_json, page=page, embed=_first(single_file))
+def report(runs: tuple[Path, ...], out: Path | None, page: bool, single_file: int | None, as_json: bool) -> int:
+    """Write a run's tables and page again; of several runs, those that show their systems together.
+
+    Several runs need --out; each run's own report is written again too.
+    """
+    if len(runs) == 1 and out is None:
+        return _again(runs[0], "", None, (), as_json, page=page, embed=_first(single_file))
+    if out is None:
+        raise click.UsageError("several runs need --out, the folder for their report")
+    return _together(runs, out, as_json, page=page, embed=_first(single_file))
+
+
+def _together(
+    runs: Sequence[Path], out: Path, as_json: bool, *, page: bool, embed: Callable[[str, str], bool] | None
+) -> int:
+    from fullduplex.publish import publish
+    from fullduplex.stages import measure_together
+
+    scored = measure_together(runs)
+    out.mkdir(parents=True, exist_ok=True)
+    bar = _Bar()
+    try:
+        tables = publish(scored, out, page=page, progress=bar, embed=embed).tables
+    finally:
+        bar.close()
+    return _finish(scored, tables, out, (), {"as_json": as_json, "page": page})
 
 
 def _again(
