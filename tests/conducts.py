@@ -22,6 +22,7 @@ from fullduplex import plugins
 from fullduplex.cli import main
 from fullduplex.data import audio
 from fullduplex.data.files import write_json
+from fullduplex.driving.cues import plain
 from fullduplex.judged import Judging, Outcome, judge_run
 from fullduplex.judging.question import Request
 from fullduplex.listening.detectors import Samples, Segments
@@ -246,9 +247,9 @@ def judge(request: Request) -> str:
     """Judge as the words say: ``right`` is right, ``mhm`` leaves the floor, ``anyway`` resumes."""
     fields, schema = request.fields, dict(request.schema or {})
     key = next(name for name in schema["properties"] if name != "reason")
-    reply = set((fields.get("reply") or fields.get("utterance") or fields.get("after") or "").split())
+    reply = {plain(word) for word in (fields.get("reply") or fields.get("utterance") or "").split()}
     answers: dict[str, str | int] = {
-        "kind": "backchannel" if "mhm" in reply else "floor-take",
+        "kind": "backchannel" if reply & {"mhm", "mm-hmm"} else "floor-take",
         "behaviour": "resume" if "anyway" in fields.get("after", "") else "respond",
         "premise": "holds",
         "coherence": 80,
