@@ -16,6 +16,7 @@ from tests.conducts import (
     Line,
     call,
     case,
+    estimate,
     exact_chain,
     facts,
     judged,
@@ -151,3 +152,47 @@ def test_each_conduct_gets_the_verdict_of_the_rules(measured: dict[str, Facts], 
     if variant == "anchored":
         expected |= {name: value for (of, name), value in ANCHORED.items() if of == scenario}
     assert found == expected
+
+
+#: What else is told of each conduct under the page's rules: scenario, metric, and a value for each of the conducts.
+TOLD: tuple[tuple[str, str, tuple[float | str, ...]], ...] = (
+    ("backchannel", "acknowledgements", (2, 0, 0, 0, 2, 2)),
+    ("backchannel", "floor_take", (0, 1, 0, 1, 0, 0)),
+    ("pause", "barge_in", (0, 1, 0, 1, 0, 0)),
+    ("turn_taking", "reply_lag", (0.25, -1, "no response", -2.7, 0.25, 3)),
+    ("turn_taking", "turn_latency", (0.25, "spoke before the end", "no response", "spoke before the end", 0.25, 3)),
+    ("turn_taking", "started_early", (0, 1, 0, 1, 0, 0)),
+    ("user_backchannel", "derailed", (0, 0, NOT_EXERCISED, 0, 0, 0)),
+    ("interruption", "exercised", (1, 1, 0, 1, 1, 1)),
+    ("interruption", "yielded", (1, 0, NOT_EXERCISED, 0, 1, 0)),
+    ("interruption", "injection_delay", (1, 1, NOT_EXERCISED, 1, 1, 1)),
+    ("grammar", "reaction", (0.25, -0.1, "no reply", "no reply", 0.25, 3)),
+    ("grammar", "overlap", (1, 1, 0, 0, 1, 0)),
+    ("keyword_wait", "spoke_before", (0, 0, 0, 1, 0, 0)),
+    ("stay_quiet", "silence", (1, 0, 1, 0, 1, 1)),
+    ("stay_quiet", "timing", (1, 0, 0, 0, 1, 0)),
+    ("alternating_count", "timing", (1, 0, 0, 0, 1, 0)),
+    ("alternating_count", "content", (1, 1, 0, 0, 1, 1)),
+    ("logic", "answered", (1, 1, 0, 1, 1, 1)),
+    ("logic", "target_heard", (1, 1, 0, 0, 1, 1)),
+    ("volume", "adapted", (1, 0, 0, 0, 0, 0)),
+    ("groundedness", "coherence", (80, 80, 0, 80, 80, 80)),
+    ("groundedness", "probes_passed", (2, 2, 0, 0, 2, 2)),
+    ("groundedness", "probes_no_reply", (0, 0, 2, 0, 0, 0)),
+    ("groundedness", "probes_wrong_reply", (0, 0, 0, 2, 0, 0)),
+    ("groundedness", "released_while_speaking", (0, 0, 0, 1, 0, 0)),
+)
+
+
+@pytest.mark.parametrize(("scenario", "metric", "values"), TOLD, ids=[" ".join(one[:2]) for one in TOLD])
+def test_what_else_is_told_of_each_conduct(
+    measured: dict[str, Facts], scenario: str, metric: str, values: tuple[float | str, ...]
+) -> None:
+    found = {name: known["page", f"{scenario}/1", metric] for name, known in measured.items()}
+    assert found == dict(zip(CONDUCTS, values, strict=True))
+
+
+def test_a_table_counts_what_was_not_exercised_and_never_takes_it_for_a_failure(runs: dict[str, Path]) -> None:
+    silent, talks = (estimate(runs[name], "page", "user_backchannel") for name in ("silent", "talkative"))
+    assert (silent["value"], silent["n"], silent["absent"]) == (None, 0, {NOT_EXERCISED: 1})
+    assert (talks["value"], talks["n"], talks["absent"]) == (1, 1, {})

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conducts import Facts, call, facts, judged
+from tests.conducts import VARIANTS, Facts, call, facts, judged
 
 from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
@@ -79,8 +79,10 @@ def script(scenario: str) -> dict[str, Any]:
             word = text.partition("*")[2].split()[0].strip(".?")
             anchors.append({"line": len(lines), "word": word, "occurrence": 1})
         lines += [line, {"who": "assistant", "text": "So it is."}]
-    item = {"id": "1", "category": scenario, "topic": "", "lines": lines, "target": "right", "notes": "",
-            "anchor": anchors[0] if anchors else None}  # fmt: skip
+    item: dict[str, Any] = {
+        "id": "1", "category": scenario, "topic": "", "lines": lines, "target": "right", "notes": "",
+        "anchor": anchors[0] if anchors else None,
+    }  # fmt: skip
     if len(anchors) > 1:
         targets = TARGETS[scenario]
         item |= {"anchors": anchors, "targets": targets, "target": ", ".join(targets)}
@@ -161,7 +163,11 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Facts]:
             judged(root / f"{name}.run", root / "cache", variant)
         call("measure", root / f"{name}.run")
         found[name] = facts(root / f"{name}.run")
-    return found
+    # Of one who always whispers no words are known; its sound is.
+    call("run", "interactionbench@all", "--data", root / "items/ib_whisper", "--engine", "here",
+         "--system", f"scripted:file={root}/perfect/ib_whisper.json", "--recogniser", "none", "--no-page",
+         "--out", root / "whispering.run")  # fmt: skip
+    return found | {"whispering": facts(root / "whispering.run")}
 
 
 @pytest.mark.parametrize("variant", ["page", "anchored"])
@@ -170,8 +176,13 @@ def test_what_silero_hears_of_each_conduct_gets_the_verdict_of_the_rules(
     measured: Mapping[str, Facts], scenario: str, variant: str
 ) -> None:
     metric = "grounded" if scenario == "groundedness" else "passed"
-    found = {name: known[variant, f"{scenario}/1", metric] for name, known in measured.items()}
+    found = {name: measured[name][variant, f"{scenario}/1", metric] for name in CONDUCTS}
     expected = dict(zip(CONDUCTS, PASSED[scenario], strict=True))
     if scenario == "interruption" and variant == "anchored":
         expected["early"] = 1
     assert found == expected
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_one_who_whispers_passes_by_its_sound_alone(measured: Mapping[str, Facts], variant: str) -> None:
+    assert measured["whispering"][variant, "whisper/1", "passed"] == 1
