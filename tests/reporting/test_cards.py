@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -308,6 +309,20 @@ def test_a_run_says_how_its_system_was_reached(ground: Any) -> None:
     (found,) = grounds(pairs, {"page": made.rows})
     assert [seat.marks for seat in found.seats] == [["includes network"], ["given whole turns", "simulated timing"]]
     assert found.seed == 3 and dimensions(found)[0]["rows"][0]["cells"][-1]["value"] == 0.5
+
+
+def test_talks_say_that_a_system_was_given_whole_turns(ground: Any, tmp_path: Path) -> None:
+    made = ground({"offline": _passed(5, 10), "streamed": _passed(5, 10)})
+    pairs = []
+    for seat, whole in zip(made.seats, (True, False), strict=True):
+        folder = tmp_path / seat.system / "trials" / "ib_pause" / "1"
+        folder.mkdir(parents=True)
+        (folder / "item.json").write_text("{}")
+        (folder / "talk.json").write_text(json.dumps({"whole_turns": whole}))
+        about = {**_run(seat.system, system={"name": "x", "options": {}}).about, "system": seat.system}
+        pairs.append((Run(tmp_path / seat.system, about), seat.measured))
+    (found,) = grounds(pairs, {"page": made.rows})
+    assert [seat.marks for seat in found.seats] == [["given whole turns"], []]
 
 
 def test_a_run_of_another_benchmark_has_no_cards(ground: Any) -> None:

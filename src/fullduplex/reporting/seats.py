@@ -12,6 +12,7 @@ from fullduplex.benchmarks.declare import Scenario
 from fullduplex.reporting.rows import Row
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
+from fullduplex.runs.talks import talks
 
 #: What stands beside the name of a system that was reached over a network.
 NETWORK = "includes network"
@@ -37,11 +38,11 @@ class Seat:
 
     @classmethod
     def of(cls, run: Run, measured: Measured) -> Seat:
-        """Return the seat of a run: its run.json says how the system was reached, and what it was given."""
-        return cls(
-            run.system, measured, over_network(run.about), _options(run.about).get("whole_turns") is True,
-            _driven(run.about).get("clock") == "step-algorithmic",
-        )  # fmt: skip
+        """Return the seat of a run: run.json says how the system was reached, and its talks what it was given."""
+        held = talks(run)
+        whole = _options(run.about).get("whole_turns") is True or (held is not None and held.whole_turns > 0)
+        simulated = _driven(run.about).get("clock") == "step-algorithmic"
+        return cls(run.system, measured, over_network(run.about), whole, simulated)
 
     @property
     def marks(self) -> list[str]:
