@@ -78,7 +78,8 @@ class Asks:
 
     ``fields`` returns the rubric's fields, or Absent where nothing is to be judged; or several questions of one item,
     each under a key: the verdict is then called ``verdict:key``. ``clip`` names the side that a judge who hears is
-    given, "" for none. ``votes``: at least so many are cast.
+    given, "" for none. ``votes``: at least so many are cast. ``keys`` returns the keys of which a person may say
+    something though no judge is asked, since a rule decides them.
     """
 
     verdict: str
@@ -86,6 +87,15 @@ class Asks:
     fields: Callable[[Trial], Mapping[str, str] | Mapping[str, Mapping[str, str]] | Absent]
     clip: str = ""
     votes: int = 1
+    keys: Callable[[Trial], Iterable[str]] | None = None
+
+    def verdicts(self, trial: Trial) -> list[str]:
+        """Return the names of the verdicts on ``trial`` that there can be."""
+        asked = [name for name, _ in self.questions(trial) if name != self.verdict]
+        given = [name for name in trial.verdicts if name.startswith(f"{self.verdict}:")]
+        more = [f"{self.verdict}:{key}" for key in self.keys(trial)] if self.keys is not None else []
+        known = list(dict.fromkeys((*more, *asked, *given)))
+        return known if known or self.keys is not None else [self.verdict]
 
     def questions(self, trial: Trial) -> list[tuple[str, Mapping[str, str] | Absent]]:
         """Return each question of ``trial`` with the name of its verdict."""

@@ -337,7 +337,7 @@ def amend(
 ) -> int:
     """Correct a verdict or a metric of one item by hand; signed, reasoned, and listed in every report.
 
-    ITEM is SET/ID as the tables have it, WHAT a verdict (rating, behaviour) or a metric, VALUE a number, a label,
+    ITEM is SET/ID as the tables have it, WHAT a verdict (rating, probe:2) or a metric, VALUE a number, a label,
     or `absent`. `fullduplex measure RUN` applies it; recordings and judges' replies stay as they are.
     """
     from fullduplex.runs.amendments import Amendment, every_amendment
@@ -374,6 +374,7 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
     from fullduplex.model.trials import Verdict
     from fullduplex.runs.items import read_item, trial_or_failure
     from fullduplex.runs.judges import judges_of, with_verdicts
+    from fullduplex.runs.measured import scenario_of
     from fullduplex.runs.stored import estimates
 
     found = []
@@ -389,13 +390,26 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
     about = run.about["benchmark"]
     chosen = [b for b in benchmarks.find(f"{about['name']}@all") if b.variant in about["variants"]]
     asks = {one.verdict: one.rubric for b in chosen for s in b.scenarios for one in s.asks}
-    if what in asks:
-        verdict = with_verdicts(trial_or_failure(folder), folder, judges_of(run)).verdicts.get(what)
-        answer = load(asks[what]).answer
+    name, _, _ = what.partition(":")
+    if name in asks:
+        judges = judges_of(run)
+        can = dict[str, None]()
+        for benchmark in chosen:
+            trial = with_verdicts(trial_or_failure(folder, benchmark.hearing.name), folder, judges)
+            scenario = scenario_of(benchmark, value)
+            for one in scenario.asks if scenario is not None else ():
+                can |= dict.fromkeys(one.verdicts(trial) if one.verdict == name else ())
+        if what not in can:
+            expected = f"one of {', '.join(can)}" if can else f"an item of which {name} is asked"
+            raise InputError(run.path, "what", found=what, expected=expected)
+        verdict = trial.verdicts.get(what)
+        answer = load(asks[name]).answer
         old = verdict.value if isinstance(verdict, Verdict) else None
         return value["set"], value["id"], old, answer
     variant, slash, metric = what.rpartition("/")
-    metrics = {m.name: m for b in chosen if not slash or b.variant == variant for s in b.scenarios for m in s.metrics}
+    # Scenarios share names of metrics that are made of different things.
+    own = [scenario_of(b, value) for b in chosen if not slash or b.variant == variant]
+    metrics = {m.name: m for scenario in own if scenario is not None for m in scenario.metrics}
     if metric not in metrics:
         known = ", ".join(sorted(name for name, one in metrics.items() if not one.family and not one.judged))
         raise InputError(

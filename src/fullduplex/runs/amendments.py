@@ -29,7 +29,7 @@ _TEXTS = ("who", "when", "why", "set", "item", "what")
 class Amendment:
     """One correction.
 
-    ``what`` is a verdict's name (``rating``, ``behaviour``), else a metric's, perhaps with the variant before it
+    ``what`` is a verdict's name (``rating``, ``probe:2``), else a metric's, perhaps with the variant before it
     (``anchored/latency``). ``old`` is what stood there, ``new`` a number, a label, ``absent`` (the value is to be
     left out), or None, which takes an earlier correction back.
     """
@@ -116,11 +116,14 @@ class Amendments:
         self._was: dict[Amendment, str] = {}
 
     def to_verdicts(self, trial: Trial, set_name: str, item: str, verdicts: Iterable[str]) -> Trial:
-        """Return ``trial`` with the corrected verdicts of the item; ``verdicts`` are the names that can be."""
+        """Return ``trial`` with the corrected verdicts of the item; ``verdicts`` are the names that can be.
+
+        One of several questions under a name is corrected as ``name:key``.
+        """
         known = set(verdicts) | set(trial.verdicts)
         found = dict(trial.verdicts)
         for one in self._of(set_name, item):
-            if one.what in known and one.new is not None:
+            if (one.what in known or one.what.partition(":")[0] in known) and one.new is not None:
                 self.used[one] = None
                 self._was[one] = _standing(trial.verdicts.get(one.what))
                 found[one.what] = (

@@ -294,7 +294,11 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
         "backchannel": (
             Asks("backchannel-kind", "backchannel-kind", partial(asks.backchannel_kind_fields, limits=at), "system"),
         ),
-        "user_backchannel": (Asks("behaviour", "behaviour", partial(asks.behaviour_fields, limits=at), "system"),),
+        "user_backchannel": (
+            Asks(
+                "behaviour", "behaviour", partial(asks.behaviour_fields, limits=at), "system", keys=asks.behaviour_keys
+            ),
+        ),
         "interruption": (Asks("addressed", "addressed", partial(asks.addressed_fields, limits=at), "system"),),
         "logic": (Asks("target-said", "target-said", partial(asks.target_said_fields, limits=said)),),
         "countdown": (Asks("target-said", "target-said", partial(asks.target_said_fields, limits=said)),),
@@ -305,8 +309,8 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
         "stay_quiet": (Asks("answered-right", "answered-right", partial(asks.answered_right_fields, limits=said)),),
         "volume": (Asks("understood", "understood", partial(asks.understood_fields, limits=said), "system"),),
         "groundedness": (
-            Asks("probe", "probe", partial(asks.probe_fields, limits=said), votes=3),
-            Asks("premise", "premise", partial(asks.premise_fields, limits=said)),
+            Asks("probe", "probe", partial(asks.probe_fields, limits=said), votes=3, keys=asks.probe_keys),
+            Asks("premise", "premise", partial(asks.premise_fields, limits=said), keys=asks.premise_keys),
             Asks("coherence", "coherence", partial(asks.coherence_fields, limits=said)),
         ),
     }

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from fullduplex.benchmarks.interactionbench.transcript import conversation, timed, words_of
 from fullduplex.measures import exchange, grounded, tasks
-from fullduplex.measures.exchange_ground import spoken
+from fullduplex.measures.exchange_ground import is_backchannel_turn, spoken
 from fullduplex.measures.interaction import Expectation, Probe, Scene, Turn, scene
 from fullduplex.measures.replies import Limits, Reply
 from fullduplex.model.spans import in_seconds
@@ -192,6 +192,24 @@ def premise_fields(trial: Trial, limits: Limits) -> Questions | Absent:
             "expected": _holds(probe),
         }
     return made or Absent("never asked", "the talk ended before each probe that rests on what the assistant said")
+
+
+def probe_keys(trial: Trial) -> list[str]:
+    """Return the id of each probe: a person may correct what a rule says of one, too."""
+    found = scene(trial)
+    return [] if isinstance(found, Absent) else [probe.id for probe in found.probes]
+
+
+def premise_keys(trial: Trial) -> list[str]:
+    """Return the id of each probe that rests on what the assistant said."""
+    found = scene(trial)
+    return [] if isinstance(found, Absent) else [probe.id for probe in found.probes if probe.rests_on_assistant]
+
+
+def behaviour_keys(trial: Trial) -> list[str]:
+    """Return the id of each backchannel of the user's."""
+    found = scene(trial)
+    return [] if isinstance(found, Absent) else [turn.id for turn in found.turns if is_backchannel_turn(turn)]
 
 
 def coherence_fields(trial: Trial, limits: Limits) -> Fields | Absent:
