@@ -228,3 +228,14 @@ def test_a_share_that_is_not_0_or_1_is_a_mean() -> None:
     fact = {"scenario": "p", "item": "1", "metric": "overlap", "value": 0.3}
     table = {"benchmark": "x", "variant": "y", "version": "1", "estimates": [estimate], "items": [fact]}
     assert from_estimates(table).measured["p", "overlap"].kind == "mean"
+
+
+def test_a_mean_of_shares_stays_one_where_every_share_is_nought_or_one() -> None:
+    def measured(value: float) -> RunValues:
+        row = {"scenario": "long", "metric": "grounded", "unit": "share", "better": "higher", "kind": "mean"}
+        fact = {"scenario": "long", "metric": "grounded", "item": "01", "value": value}
+        named = {"benchmark": "b", "variant": "v", "version": "1"}
+        return from_estimates({**named, "estimates": [row], "items": [fact]})
+
+    (one,) = compare({"A": measured(0.8), "B": measured(1.0)}).differences
+    assert (one.value_a, one.value_b, one.measured.kind) == (0.8, 1.0, "mean")

@@ -56,8 +56,8 @@ def from_estimates(
 ) -> RunValues:
     """Return the values of one variant's table, in the shape of ``estimates.json``.
 
-    A metric is a rate when its unit is ``share`` and every value is 0 or 1. Metrics with a table of their own
-    have tests of their own there, and are left out.
+    A metric is a rate when it is estimated as one, its unit is ``share`` and every value is 0 or 1. Metrics with a
+    table of their own have tests of their own there, and are left out.
     """
     estimates = [estimate for estimate in table["estimates"] if not estimate.get("family")]
     items: dict[Key, dict[str, float | Absent]] = {(e["scenario"], e["metric"]): {} for e in estimates}
@@ -72,7 +72,8 @@ def from_estimates(
     measured: dict[Key, Measured] = {}
     for estimate in estimates:
         key = (estimate["scenario"], estimate["metric"])
-        of_share = estimate["unit"] == "share"
+        # A mean of shares may happen to be of noughts and ones: that makes it no rate.
+        of_share = estimate["unit"] == "share" and estimate.get("kind", "rate") == "rate"
         rate = of_share and all(isinstance(v, Absent) or v in (0, 1) for v in items[key].values())
         measured[key] = Measured(
             items[key],
