@@ -172,7 +172,7 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     if asked.hears:
         loaded = {verdict: replace(rubric, hears=True) for verdict, rubric in loaded.items()}
     judge = open_judge(asked.judge, asked.keys, cache)
-    rubrics, remarks = _answered(loaded, judge, asked)
+    rubrics, remarks = askable(loaded, judge, asked)
     counted = [0]
 
     def told_progress(judged: Judged, bill: Bill) -> None:
@@ -188,7 +188,7 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     return Ready(run, judge, session, rubrics, benchmark, remarks, Counter())
 
 
-def _answered(
+def askable(
     rubrics: Mapping[str, Rubric], judge: Judge, asked: Judging
 ) -> tuple[Mapping[str, Rubric], tuple[str, ...]]:
     """Return the rubrics that ``judge`` can be asked, and what a reader has to know of the others.
@@ -198,10 +198,11 @@ def _answered(
     """
     answers: Collection[str] | None = getattr(judge, "answers", None)
     kept: dict[str, Rubric] = {}
-    remarks: list[str] = []
+    beside: list[str] = []
+    read: list[str] = []
     for verdict, rubric in rubrics.items():
         if answers is not None and rubric.name not in answers:
-            remarks.append(f"{verdict}: not judged, for {asked.judge.name} does not answer the rubric {rubric.name}")
+            beside.append(verdict)
         elif not rubric.hears or judge.hears:
             kept[verdict] = rubric
         elif asked.hears or verdict in asked.rubrics:
@@ -209,11 +210,15 @@ def _answered(
             raise InputError("--judge", found=found, expected=f"one that can ({rubric.name})")
         else:
             kept[verdict] = replace(rubric, hears=False)
-            remarks.append(f"{verdict}: judged from the words alone, for {asked.judge.name} hears nothing")
+            read.append(verdict)
+    rest = " or ".join(sorted(answers or ()))
     if not kept:
-        rest = " or ".join(sorted(answers or ()))
         raise InputError("--judge", found=f"{asked.judge.name}, which answers {rest}", expected="another judge")
-    return kept, tuple(remarks)
+    remarks = (
+        (beside, f"{asked.judge.name} answers {rest} alone; not judged: {', '.join(beside)}"),
+        (read, f"{asked.judge.name} hears nothing; judged from the words alone: {', '.join(read)}"),
+    )
+    return kept, tuple(sentence for which, sentence in remarks if which)
 
 
 def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = None) -> Outcome:
