@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
 from tests.conducts import Case, Line, after, call, case, exact_chain, facts, first, judged, run
 
 SIGNED = ("--who", "Ann", "--why", "heard it")
