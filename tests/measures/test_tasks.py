@@ -437,3 +437,18 @@ def test_scripted_systems_get_the_verdicts_of_the_rules(
 @pytest.mark.parametrize(("kind", "passed"), [("perfect", 1), ("early", 1), ("silent", 0), ("talkative", 0)])
 def test_scripted_systems_that_have_to_stay_quiet_get_the_verdicts_of_the_rules(kind: str, passed: float) -> None:
     assert value(tasks.passed(scripted(kind, "stay_quiet"), LIMITS)) == passed
+
+
+@pytest.mark.parametrize("scenario", ["grammar", "keyword_wait", "stay_quiet", "logic"])
+def test_a_reply_is_to_the_turn_that_asks_and_not_to_one_before(scenario: str) -> None:
+    # "Listen to my sentence." "Sure." Then the sentence, to which nothing is said.
+    verdict = JUDGED.get(scenario, "target-said")
+    turns = {"u0": (1000, 2000), "u1": (4000, 9000)}
+    trigger = expected(scenario, start=5000, end=5400) | {"cue": "u1"}
+    sure = talk(scenario, (2300, 2800, "sure"), expects=[trigger], turns=turns, verdicts={verdict: YES})
+    assert tasks.reply(sure, LIMITS) is None
+    found = tasks.content(sure, LIMITS)
+    assert isinstance(found, Fact) and found.value == 0
+    said = talk(scenario, (2300, 2800, "sure"), (9300, 9800, "taught"), expects=[trigger], turns=turns)
+    reply = tasks.reply(said, LIMITS)
+    assert reply is not None and not isinstance(reply, Absent) and reply.text == "taught"

@@ -94,7 +94,8 @@ class Asks:
         asked = [name for name, _ in self.questions(trial) if name != self.verdict]
         given = [name for name in trial.verdicts if name.startswith(f"{self.verdict}:")]
         more = [f"{self.verdict}:{key}" for key in self.keys(trial)] if self.keys is not None else []
-        known = list(dict.fromkeys((*more, *asked, *given)))
+        # What begins with @ names a reply as one variant cuts it: a person speaks of the item.
+        known = [name for name in dict.fromkeys((*more, *asked, *given)) if not name.startswith(f"{self.verdict}:@")]
         return known if known or self.keys is not None else [self.verdict]
 
     def questions(self, trial: Trial) -> list[tuple[str, Mapping[str, str] | Absent]]:

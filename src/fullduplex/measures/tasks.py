@@ -43,7 +43,7 @@ JUDGED_BY = {
 }
 #: Scenarios whose reply is what follows the trigger word at once, and no more than that.
 TRIGGERED = frozenset({"grammar", "keyword_wait"})
-#: The turn in which everything is asked, but for scenarios with several.
+#: The turn in which everything is asked where no trigger word says in which, but for scenarios with several.
 FIRST = "u0"
 NO_REPLY = "no reply"
 
@@ -100,6 +100,18 @@ def passed(trial: Trial, limits: Limits, *, by: By = "speech", points: Sequence[
     return Fact(1, facts[0].at, "; ".join(dict.fromkeys(one.why for one in facts)))
 
 
+def asking(found: Scene) -> str:
+    """Return the turn in which an item asks for what is judged: that of its trigger word, else the first.
+
+    A user may say something before: ``Listen to my sentence``, ``Sure``. Of several trigger words the first counts in
+    grammar and keyword-wait, whose reply follows each at once, else the last: a question ends what is thought aloud.
+    """
+    turns = [one.turn for one in found.expects]
+    if not turns:
+        return FIRST
+    return turns[0] if found.scenario in TRIGGERED else turns[-1]
+
+
 def answered(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if anything was said in answer, else 0: to the trigger word of each turn, else to the turn.
 
@@ -148,8 +160,8 @@ def speaks_before(trial: Trial, limits: Limits) -> Fact | Absent:
     return found if isinstance(found, Absent) else Fact(1 - found.value, found.at, found.why)
 
 
-def reply(trial: Trial, limits: Limits, *, turn: str = FIRST, by: By = "speech") -> Reply | Absent | None:
-    """Return what is judged as the reply to a turn, None where nothing was said.
+def reply(trial: Trial, limits: Limits, *, turn: str = "", by: By = "speech") -> Reply | Absent | None:
+    """Return what is judged as the reply to a turn, by default to that of :func:`asking`; None where nothing was said.
 
     Grammar and keyword-wait: the utterance that follows the trigger word at once
     (:func:`~fullduplex.measures.replies.reply_to_word`), so that a correction in the next pause does not make up for
@@ -157,6 +169,10 @@ def reply(trial: Trial, limits: Limits, *, turn: str = FIRST, by: By = "speech")
     turn. Else all that answers the turn (:func:`~fullduplex.measures.replies.reply_to_turn`).
     Absent: ``failed``, ``no annotation``, ``never asked``, ``no output``, ``censored``.
     """
+    told_of = scene(trial)
+    if isinstance(told_of, Absent):
+        return told_of
+    turn = turn or asking(told_of)
     found = asked(trial, turn, limits, by=by)
     if isinstance(found, Absent):
         return found
@@ -332,7 +348,8 @@ def _counts(trial: Trial, found: Scene, limits: Limits) -> Fact | Absent:
 
 def _wordless(trial: Trial, limits: Limits) -> str:
     """Return ``no reply``, and whether it sounded all the same: recognisers slip, most of all on whispers."""
-    found = asked(trial, FIRST, limits, sounds=True)
+    there = scene(trial)
+    found = there if isinstance(there, Absent) else asked(trial, asking(there), limits, sounds=True)
     if isinstance(found, Absent) or reply_to_turn(found, limits) is None:
         return NO_REPLY
     if any(word.span.end > found.end for word in spoken(trial.system.words)):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fullduplex.measures.interaction import scene
 from fullduplex.measures.prosody import WHISPER_HNR, WHISPER_VOICED
 from fullduplex.measures.replies import Limits, asked, reply_to_turn
-from fullduplex.measures.tasks import FIRST, NO_REPLY, content
+from fullduplex.measures.tasks import NO_REPLY, asking, content
 from fullduplex.model.trials import Absent, Fact, Trial
 
 #: Under which the sound of replies is measured.
@@ -99,11 +99,14 @@ def level(trial: Trial, name: str, limits: Limits) -> Fact | Absent:
 
 
 def _replied(trial: Trial, limits: Limits) -> Fact | Absent:
-    """Return 1 if the system was heard after the first turn, else 0.
+    """Return 1 if the system was heard after the turn that asks, else 0.
 
     Words do not matter here: recognisers often hear none in a whisper.
     """
-    found = asked(trial, FIRST, limits, sounds=True)
+    told = scene(trial)
+    if isinstance(told, Absent):
+        return told
+    found = asked(trial, asking(told), limits, sounds=True)
     if isinstance(found, Absent):
         return found
     said = reply_to_turn(found, limits)
@@ -115,4 +118,5 @@ def _replied(trial: Trial, limits: Limits) -> Fact | Absent:
 
 
 def _measured(trial: Trial, feature: str) -> float | None:
-    return trial.system.acoustics.get(f"{PARTS}/{FIRST}/{feature}")
+    told = scene(trial)
+    return None if isinstance(told, Absent) else trial.system.acoustics.get(f"{PARTS}/{asking(told)}/{feature}")

@@ -223,11 +223,11 @@ def coherence_fields(trial: Trial, limits: Limits) -> Fields | Absent:
 
 
 def _replied(trial: Trial, limits: Limits) -> tuple[Scene, Turn, Reply] | Absent:
-    """Return the scene, its first turn and the reply to it that is to be judged."""
+    """Return the scene, the turn that asks and the reply to it that is to be judged."""
     found = scene(trial)
     if isinstance(found, Absent):
         return found
-    said, turn = tasks.reply(trial, limits), found.turn(tasks.FIRST)
+    said, turn = tasks.reply(trial, limits), found.turn(tasks.asking(found))
     if isinstance(said, Absent):
         return said
     if said is None or turn is None:
