@@ -41,7 +41,7 @@ ENDS = BEGINS + LASTS
 TRIGGER_ENDS = 2000
 #: The pause of a pause item.
 PAUSE = (1500, 3100)
-VARIANTS = ("page", "lenient-pause", "early-150", "early-300", "anchored")
+VARIANTS = ("page", "lenient-pause", "early-150", "early-300", "lenient", "anchored")
 
 
 #: One of the user's cues: its name, its length (ms), its text, and when it is due.

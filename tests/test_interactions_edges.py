@@ -38,6 +38,8 @@ EDGES: dict[str, Edge] = {}
 def edge(name: str, item: Case, value: float | str, metric: str = "passed", **variants: float | str) -> None:
     """Add an edge: ``value`` under the page's rules and every variant that is not in ``variants``."""
     others = {variant.replace("_", "-"): one for variant, one in variants.items()}
+    # The rules that are lenient in both do what each of them alone does.
+    others |= {"lenient": others[one] for one in ("lenient-pause", "early-300") if one in others}
     EDGES[f"{item.scenario}/{name}"] = (replace(item, quiet=3.0), metric, {"page": value} | others)
 
 

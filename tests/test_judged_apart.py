@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -21,7 +21,7 @@ class Told:
 
     hears: bool
     answers: tuple[str, ...] | None = None
-    spec: Spec = Spec("told")
+    spec: Spec = field(default_factory=lambda: Spec("told"))
     weakness: str = ""
 
     def ask(self, request: Request) -> Reply:

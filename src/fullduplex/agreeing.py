@@ -140,7 +140,10 @@ def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping
             continue
         if judge.rubrics.get(name, {}).get("digest") not in (None, kept.rubric_digest):
             continue
-        item = f"{key}:{which}" if which else key
+        # One question of the item's reply, which people are asked without its name.
+        item = f"{key}:{which}" if which and not which.startswith("@") else key
+        if which.startswith("@") and item in said[name].votes[_named(judge, judges)]:
+            continue  # the reply as other rules cut it; the first that was asked about counts
         # Votes that tie make no verdict, and are the least stable of all.
         votes = tuple(_value(vote.value) for vote in kept.votes if vote.value is not None)
         said[name].votes[_named(judge, judges)][item] = votes

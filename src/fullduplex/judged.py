@@ -26,7 +26,7 @@ from fullduplex.judging.rubric_file import load
 from fullduplex.judging.session import Session
 from fullduplex.judging.verdicts import Judged
 from fullduplex.model.spec import Spec
-from fullduplex.model.trials import Absent
+from fullduplex.model.trials import Absent, Trial
 from fullduplex.runs.items import read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of, seat
 from fullduplex.runs.measured import scenario_of
@@ -68,7 +68,7 @@ class Judging:
     ``judge`` is a spec, ``keys`` the keys of providers by name, which are written nowhere. ``rubrics`` are those
     that stand in for the benchmark's own, by the verdict's name. ``leads``: this judge's word counts from now on.
     ``hears``: the recording of what is judged goes along, also where the rubric reads only. ``variant`` is whose
-    questions are asked, "" for the run's leading variant. The rest is as for
+    questions are asked, "" for every variant of the run. The rest is as for
     :class:`fullduplex.judging.session.Session`.
     """
 
@@ -108,7 +108,7 @@ class Ready:
     judge: Judge
     session: Session
     rubrics: Mapping[str, Rubric]
-    benchmark: Benchmark
+    benchmarks: Sequence[Benchmark]
     remarks: tuple[str, ...]
     passed_over: Counter[str]
 
@@ -137,13 +137,21 @@ class Ready:
         except InputError:
             self.passed_over["failed"] += 1
             return
-        scenario = scenario_of(self.benchmark, item)
-        if scenario is None or not scenario.asks:
-            return
-        trial = trial_or_failure(folder, self.benchmark.hearing.name)
-        for asks in scenario.asks:
-            for verdict, fields in asks.questions(trial):
-                yield asks, verdict, fields
+        trials: dict[str, Trial] = {}
+        asked: set[str] = set()
+        for number, benchmark in enumerate(self.benchmarks):
+            scenario = scenario_of(benchmark, item)
+            if scenario is None or not scenario.asks:
+                continue
+            name = benchmark.hearing.name
+            if name not in trials:
+                trials[name] = trial_or_failure(folder, name)
+            for asks in scenario.asks:
+                for verdict, fields in asks.questions(trials[name]):
+                    # What several rules ask alike is asked once, as the leading one words it.
+                    if verdict not in asked and (number == 0 or not isinstance(fields, Absent)):
+                        asked.add(verdict)
+                        yield asks, verdict, fields
 
     def _clips(self, folder: Path, asks: Asks, rubric: Rubric) -> tuple[Path, ...]:
         name = read_item(folder)["files"].get(asks.clip) if rubric.hears else None
@@ -157,12 +165,9 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
     that has nothing judged.
     """
     told = run.about["benchmark"]
-    variant = asked.variant or str(told["variants"][0])
-    benchmark, *more = benchmarks.find(f"{told['name']}@{variant}")
-    if more:
-        raise InputError("--as", found=variant, expected="one variant, whose questions are asked")
-    asked_for = [asks for scenario in benchmark.scenarios for asks in scenario.asks]
-    needed = {asks.verdict: asks.rubric for asks in asked_for}
+    chosen = _whose_questions(run, asked.variant)
+    needed = {asks.verdict: asks.rubric for one in reversed(chosen) for s in one.scenarios for asks in s.asks}
+    variant = ",".join(one.variant for one in chosen)
     if not needed:
         raise InputError("judge", found=f"{told['name']}@{variant}", expected="a benchmark that has something judged")
     unknown = sorted(set(asked.rubrics) - set(needed))
@@ -185,7 +190,18 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
         per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
         names=_masked(run, rubrics), progress=told_progress,
     )  # fmt: skip
-    return Ready(run, judge, session, rubrics, benchmark, remarks, Counter())
+    return Ready(run, judge, session, rubrics, chosen, remarks, Counter())
+
+
+def _whose_questions(run: Run, variant: str) -> Sequence[Benchmark]:
+    """Return the variant of that name, and without one those that the run was asked for, the leading one first."""
+    told = run.about["benchmark"]
+    if not variant:
+        return [found for name in told["variants"] for found in benchmarks.find(f"{told['name']}@{name}")]
+    found = benchmarks.find(f"{told['name']}@{variant}")
+    if len(found) > 1:
+        raise InputError("--as", found=variant, expected="one variant, whose questions are asked")
+    return found
 
 
 def askable(

@@ -40,6 +40,7 @@ from fullduplex.measures.exchange_interruptions import (
     interruption_passed,
     released_while_speaking,
     replies,
+    replies_key,
     yielded,
 )
 from fullduplex.measures.exchange_waiting import (
@@ -73,6 +74,7 @@ __all__ = [
     "pause_passed",
     "released_while_speaking",
     "replies",
+    "replies_key",
     "reply_lag",
     "started_early",
     "turn_end",

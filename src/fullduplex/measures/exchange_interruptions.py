@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fullduplex.measures.exchange_ground import (
@@ -15,6 +16,7 @@ from fullduplex.measures.exchange_ground import (
 )
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import scene
+from fullduplex.measures.judged_reply import reply_key, verdict_on
 from fullduplex.measures.words import count_all
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -100,11 +102,17 @@ def addressed(trial: Trial, limits: Limits) -> Fact | Absent:
         if isinstance(at, Absent):
             return at
         return too_soon(at, limits.window) or Fact(0, at.end, "by rule: nothing that counts as a reply")
+    verdict = verdict_on(trial, ADDRESSED, replies_key(found))
     if isinstance(verdict, Absent):
         return verdict
     if verdict is None:
         return Absent("not judged", "whether the reply deals with the interruption has to be judged")
     return _said(verdict, found[0].span.start)
+
+
+def replies_key(found: Sequence[Utterance]) -> str:
+    """Return what names the :func:`replies` to an interruption, one at least."""
+    return reply_key(found[0].span.start, [word for one in found for word in one.words or ()])
 
 
 def interruption_passed(trial: Trial, limits: Limits) -> Fact | Absent:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from fullduplex.measures.exchange_ground import spoken, told
 from fullduplex.measures.interaction import Expectation, Scene, scene
+from fullduplex.measures.judged_reply import reply_key, verdict_on
 from fullduplex.measures.replies import Asked, By, Limits, Reply, asked, reply_to_turn, reply_to_word, speech_before
 from fullduplex.measures.spoken_numbers import numbers, plain, says, says_in_order
 from fullduplex.model.spans import in_seconds
@@ -216,8 +217,9 @@ def content(trial: Trial, limits: Limits) -> Fact | Absent:
         return Fact(0, why=_wordless(trial, limits))
     if said.words is None:
         return Absent("no words", "the system's words are not known")
+    verdict = verdict_on(trial, name, reply_key(said.onset, said.words))
     if verdict is None:
-        return Absent("not judged", "no judge was asked")
+        return Absent("not judged", "no judge was asked of this reply")
     ruled = verdict if isinstance(verdict, Absent) else says_yes(verdict)
     return ruled if isinstance(ruled, Absent) else Fact(ruled.value, said.onset, ruled.why)
 

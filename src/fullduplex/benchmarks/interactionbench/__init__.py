@@ -1,7 +1,8 @@
 """InteractionBench: thirteen scenarios in four dimensions, which are reported apart and never combined.
 
 ``page`` is the published page's rules; ``lenient-pause``, ``early-150`` and ``early-300`` are the same but for one
-threshold that the page varies too, to see what it does to the order of systems; ``anchored`` is ours. Items, words and
+threshold that the page varies too, and ``lenient`` for both, to see what they do to the order of systems; ``anchored``
+is ours. Items, words and
 code are ours; the page is the source of the rules.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from fullduplex.benchmarks.declare import Asks, Benchmark, Departure, Hearing, Parts, Scenario
 from fullduplex.benchmarks.interactionbench import asks
@@ -23,7 +24,7 @@ from fullduplex.measures.exchange import LENIENT_PAUSE_WORDS
 from fullduplex.measures.metric import Better, Measure, Metric
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec
-from fullduplex.model.trials import Fact, Trial
+from fullduplex.model.trials import Absent, Fact, Trial
 
 NAME, VERSION = "interactionbench", "1"
 CITATION = "InteractionBench, AveraLabs, 2026 (its public page)"
@@ -53,6 +54,7 @@ POINTED = ("grammar", "keyword_wait", "stay_quiet", "alternating_count")
 SEVERAL_TURNS = ("alternating_count", "groundedness")
 PROBES = ("recall", "update", "never_said", "constraint", "attribution", "false_premise", "nonsense")
 
+_L = TypeVar("_L")
 _OURS = Hearing("silero", Spec("silero", {"pad_ms": 0}))
 _REPLIES = Parts(whispering.PARTS, replies, Spec("silero", {"pad_ms": 0}), "voice", tasks=TASKS)
 
@@ -85,6 +87,15 @@ def variants() -> Mapping[str, Benchmark]:
             f"the page's rules; up to {LENIENT_PAUSE_WORDS} words in a pause are allowed",
         ),
         *(_early(start) for start in exchange.EARLY_STARTS[1:]),
+        _benchmark(
+            "lenient",
+            replace(
+                _PAGE,
+                exchange=replace(exchange.PAGE, pause_words=LENIENT_PAUSE_WORDS, early=exchange.EARLY_STARTS[-1]),
+            ),
+            PAGE + LENIENT + EARLY,
+            "the page's rules, both of them lenient: words in a pause, and a start of up to 300 ms too early",
+        ),
         anchored(exchange.Limits()),
     ]
     return {benchmark.variant: benchmark for benchmark in made}
@@ -288,6 +299,21 @@ def _median(name: str, measure: Measure, better: Better, title: str) -> Metric:
     return Metric(name, measure, better, "s", "median", "voice activity", title)
 
 
+def _of_the_reply(
+    fields: Callable[[Trial, _L], Mapping[str, str] | Absent], named: Callable[[Trial, _L], str], limits: _L
+) -> Callable[[Trial], Mapping[str, Mapping[str, str]] | Absent]:
+    """Return the one question that ``fields`` asks, under the name of the reply that it shows.
+
+    Rules differ in what they take for the reply, and what a judge said of another one says nothing.
+    """
+
+    def asked(trial: Trial) -> Mapping[str, Mapping[str, str]] | Absent:
+        found = fields(trial, limits)
+        return found if isinstance(found, Absent) else {named(trial, limits): found}
+
+    return asked
+
+
 def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
     at, said = limits.exchange, limits.replies
     known: dict[str, tuple[Asks, ...]] = {
@@ -299,15 +325,30 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
                 "behaviour", "behaviour", partial(asks.behaviour_fields, limits=at), "system", keys=asks.behaviour_keys
             ),
         ),
-        "interruption": (Asks("addressed", "addressed", partial(asks.addressed_fields, limits=at), "system"),),
-        "logic": (Asks("target-said", "target-said", partial(asks.target_said_fields, limits=said)),),
-        "countdown": (Asks("target-said", "target-said", partial(asks.target_said_fields, limits=said)),),
-        "grammar": (Asks("correction", "correction", partial(asks.correction_fields, limits=said), "system"),),
-        "keyword_wait": (
-            Asks("keyword-named", "keyword-named", partial(asks.keyword_named_fields, limits=said), "system"),
+        "interruption": (
+            Asks("addressed", "addressed", _of_the_reply(asks.addressed_fields, asks.interruption_named, at), "system"),
         ),
-        "stay_quiet": (Asks("answered-right", "answered-right", partial(asks.answered_right_fields, limits=said)),),
-        "volume": (Asks("understood", "understood", partial(asks.understood_fields, limits=said), "system"),),
+        "logic": (Asks("target-said", "target-said", _of_the_reply(asks.target_said_fields, asks.reply_named, said)),),
+        "countdown": (
+            Asks("target-said", "target-said", _of_the_reply(asks.target_said_fields, asks.reply_named, said)),
+        ),
+        "grammar": (
+            Asks("correction", "correction", _of_the_reply(asks.correction_fields, asks.reply_named, said), "system"),
+        ),
+        "keyword_wait": (
+            Asks(
+                "keyword-named",
+                "keyword-named",
+                _of_the_reply(asks.keyword_named_fields, asks.reply_named, said),
+                "system",
+            ),
+        ),
+        "stay_quiet": (
+            Asks("answered-right", "answered-right", _of_the_reply(asks.answered_right_fields, asks.reply_named, said)),
+        ),
+        "volume": (
+            Asks("understood", "understood", _of_the_reply(asks.understood_fields, asks.reply_named, said), "system"),
+        ),
         "groundedness": (
             Asks("probe", "probe", partial(asks.probe_fields, limits=said), votes=3, keys=asks.probe_keys),
             Asks("premise", "premise", partial(asks.premise_fields, limits=said), keys=asks.premise_keys),

@@ -14,6 +14,7 @@ from fullduplex.benchmarks.interactionbench.transcript import conversation, time
 from fullduplex.measures import exchange, grounded, tasks
 from fullduplex.measures.exchange_ground import is_backchannel_turn, spoken
 from fullduplex.measures.interaction import Expectation, Probe, Scene, Turn, scene
+from fullduplex.measures.judged_reply import reply_key
 from fullduplex.measures.replies import Limits, Reply
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Trial
@@ -220,6 +221,18 @@ def coherence_fields(trial: Trial, limits: Limits) -> Fields | Absent:
     if not spoken(trial.system.words):
         return Absent(tasks.NO_REPLY, "the assistant said nothing")
     return {"conversation": conversation(trial, found)}
+
+
+def reply_named(trial: Trial, limits: Limits) -> str:
+    """Return what names the reply to the first turn, "" where there is none to judge."""
+    got = _replied(trial, limits)
+    return "" if isinstance(got, Absent) else reply_key(got[2].onset, got[2].words)
+
+
+def interruption_named(trial: Trial, limits: exchange.Limits) -> str:
+    """Return what names the replies to the interruption, "" where there are none to judge."""
+    found = exchange.replies(trial, limits)
+    return "" if isinstance(found, Absent) or not found else exchange.replies_key(found)
 
 
 def _replied(trial: Trial, limits: Limits) -> tuple[Scene, Turn, Reply] | Absent:

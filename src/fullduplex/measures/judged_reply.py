@@ -1,0 +1,27 @@
+"""The verdict on one very reply: rules that cut what was said differently have different replies judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fullduplex.model.spans import in_seconds
+from fullduplex.model.speech import Word
+from fullduplex.model.trials import Absent, Trial, Verdict
+
+
+def reply_key(onset: int, words: Sequence[Word] | None) -> str:
+    """Return what names the reply that began at ``onset`` and has ``words``: ``@2.950-3.400``, in seconds."""
+    end = max((word.span.end for word in words or ()), default=onset)
+    return f"@{in_seconds(onset):.3f}-{in_seconds(end):.3f}"
+
+
+def verdict_on(trial: Trial, name: str, key: str) -> Verdict | Absent | None:
+    """Return the verdict ``name`` on the reply called ``key``, None where none is known.
+
+    A person's correction of the item goes first; then what a judge said of this reply; last a verdict that names no
+    reply, as one that came with the recordings.
+    """
+    plain = trial.verdicts.get(name)
+    if isinstance(plain, Verdict) and plain.by.startswith("amended"):
+        return plain
+    return trial.verdicts.get(f"{name}:{key}", plain)
