@@ -53,7 +53,7 @@ def item(category: str, text: str, word: str = "", *, id: str = "01", **more: An
 
 ITEMS = [
     item("pause", "I was hoping to [pause 1.3] see it, can I?", "to", target="it"),
-    item("grammar", "Correct me. She goed home early, with her dog.", "goed", notes="accent: Spanish"),
+    item("grammar", "Correct me. She goed home early, with her dog.", "goed", target="went", notes="accent: Spanish"),
     item("user_backchannel", "Tell me how bread is made."),
     item("volume", "Where are my keys?", "keys", lines=[{**USER, "text": "Where are my keys?", "style": "whispered"}]),
     item("interruption", "How do bees live?",
@@ -63,7 +63,7 @@ ITEMS = [
          anchors=[{"line": 0, "word": "One"}, {"line": 2, "word": "Three"}], targets=["two", "four"]),
     item("groundedness", "", lines=[{**USER, "text": "We need milk."}, BACK, {**USER, "text": "And eggs."}, BACK,
          {**USER, "text": "What do we need?", "probe": {"type": "recall", "expected": "milk and eggs"}}], anchor=None),
-    item("logic", "What is two plus two?", "two", id="../../x <b>\x07"),
+    item("logic", "What is two plus two?", "two", target="four", id="../../x <b>\x07"),
 ]  # fmt: skip
 
 

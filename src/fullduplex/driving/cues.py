@@ -75,7 +75,7 @@ class Ear:
         if len(times):
             if self.reply_began is None:
                 self.reply_began = int(times[0])
-            self.reply_until = int(times[-1]) + SECOND // rate
+            self.reply_until = (int(loud[-1]) + at + 1) * SECOND // rate
 
     def _stretch(self, loud: NDArray[np.intp], at: int, rate: int) -> None:
         gaps = np.flatnonzero(np.diff(loud) * SECOND >= BREATH * rate)
