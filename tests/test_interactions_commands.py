@@ -77,6 +77,7 @@ def test_the_order_of_systems_turns_round_under_another_early_start_and_is_told(
     for variant in ("lenient-pause", "anchored"):
         assert (shifts[f"rules {variant}"]["same"], shifts[f"rules {variant}"]["tau"]) == (True, 1.0)
     assert "The order of systems" in text
+    assert "patient > eager" in text and "&gt;" not in text, "what a terminal shows is no HTML"
     assert "rules early-150" in text
 
 

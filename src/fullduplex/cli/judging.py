@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -310,7 +311,7 @@ def sensitivity(
     if as_json:
         _shown_json(told)
     else:
-        click.echo(text)
+        click.echo(html.unescape(text))
     return SOME_FAILED if found.remarks else 0
 
 

@@ -182,13 +182,13 @@ def _ratio(ground: Ground, seat: Seat, parts: Found, wholes: Found) -> Estimate:
 
 
 def _rho(ground: Ground, seat: Seat, first: Found, second: Found) -> Estimate:
-    names = seat.measured.names
     a, b = (
         {str(item): value for item, value in by_item(found).items() if not isinstance(value, str)}
         for found in (first, second)
     )
     both = a.keys() & b.keys()
-    missing = {"without one of the two": len(names) and len(set(first.items) | set(second.items)) - len(both)}
+    lacking = len(set(first.items) | set(second.items)) - len(both)
+    missing = {"without one of the two": lacking} if lacking else {}
     if len(both) < FEWEST_RELATED:
         return Estimate(None, None, None, len(both), missing, f"fewer than {FEWEST_RELATED} items")
     groups = {item: seat.measured.groups[int(item)] for item in both}
