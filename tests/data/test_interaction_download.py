@@ -303,3 +303,18 @@ def test_hostile_names_stay_names(root: Path) -> None:
 
 def test_every_category_is_a_scenario_of_ours() -> None:
     assert sorted(CATEGORIES.values()) == sorted(INTERACTION_TASKS)
+
+
+@pytest.mark.parametrize(
+    ("folder", "scenario"),
+    [
+        ("results/logic_01_scripted", "ib_logic"),
+        ("ib_stay_quiet/02/near", "ib_stay_quiet"),
+        ("grammar_correction/03/whisper", "ib_grammar"),
+        ("user_backchannel/04", "ib_user_backchannel"),
+    ],
+)
+def test_a_scenario_goes_by_the_releases_name_first_then_by_ours(root: Path, folder: str, scenario: str) -> None:
+    recording(root / folder)
+    (one,) = open_download(root).records
+    assert one.entry.dataset == scenario

@@ -39,6 +39,9 @@ SYSTEMS = ("gptlive", "gpt", "gemini", "moshi", "personaplex", "freezeomni", "ha
 #: Folders that name no system.
 _PLAIN = ("test_set", "tts_review", "dashboard", "runs", "recordings", "example_data")
 _CATEGORY = re.compile(rf"(?<![a-z])({'|'.join(sorted((*CATEGORIES, *UNSCORED), key=len, reverse=True))})(?![a-z])")
+#: What we call the scenarios, and the release's names; looked for where a path has none of those.
+_OURS = {ours.removeprefix("ib_"): theirs for theirs, ours in CATEGORIES.items()}
+_OUR_NAME = re.compile(rf"(?<![a-z])(?:ib_)?({'|'.join(sorted(_OURS, key=len, reverse=True))})(?![a-z])")
 _NUMBER = re.compile(r"(?<![a-z0-9])(\d{1,3})(?![a-z0-9])")
 _SYSTEM = re.compile(rf"(?<![a-z])({'|'.join(sorted(SYSTEMS, key=len, reverse=True))})(?![a-z])")
 
@@ -222,22 +225,27 @@ def _graded(path: Path | None) -> tuple[int, int] | None:
 def _named(parts: Sequence[str]) -> _Name:
     """Return the scenario, number and system that a path tells.
 
-    The scenario is that of the deepest folder that names one; the number is the first after it; the system is one of
-    the release's short names, else the first folder before the scenario's that is not one of the release's own.
+    The scenario is that of the deepest folder that names one as the release does, else as we do; the number is the
+    first after it; the system is one of the release's short names, else the first folder before the scenario's that is
+    not one of the release's own.
     """
     plain = [re.sub(r"[\s-]+", "_", part.lower()).replace("_", " ") for part in parts]
     joined = [part.replace(" ", "_") for part in plain]
-    depth = next((n for n in range(len(joined) - 1, -1, -1) if _CATEGORY.search(joined[n])), None)
-    if depth is None:
+    found = [
+        (n, named)
+        for pattern in (_CATEGORY, _OUR_NAME)
+        for n in range(len(joined) - 1, -1, -1)
+        if (named := pattern.search(joined[n])) is not None
+    ]
+    if not found:
         return _Name()
-    category = _CATEGORY.search(joined[depth])
-    assert category is not None
+    depth, category = found[0]
     after = " ".join((joined[depth][category.end() :].replace("_", " "), *plain[depth + 1 :]))
     number = _NUMBER.search(after)
     others = " ".join((*plain[:depth], joined[depth][: category.start()].replace("_", " "), after))
     known = _SYSTEM.search(others)
     own = next((part for part, low in zip(parts[1:depth], joined[1:depth], strict=True) if low not in _PLAIN), "")
-    return _Name(category[1], number[1] if number else "", known[1] if known else own)
+    return _Name(_OURS.get(category[1], category[1]), number[1] if number else "", known[1] if known else own)
 
 
 def _track(folder: Folder, stem: str) -> Path | None:
