@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fullduplex.data.fdb_folder import missing_of
 from fullduplex.data.files import write_json
 from fullduplex.data.folders import Remarks, walk
 from fullduplex.data.interaction_download import Download, is_download, open_download
@@ -318,3 +320,4 @@ def test_a_scenario_goes_by_the_releases_name_first_then_by_ours(root: Path, fol
     recording(root / folder)
     (one,) = open_download(root).records
     assert one.entry.dataset == scenario
+    assert "interaction.json" not in missing_of(replace(one.entry, interaction=one.interaction))

@@ -131,6 +131,8 @@ def missing_of(entry: Entry) -> tuple[str, ...]:
     there |= {"output.wav"} if entry.system_voice else set()
     if entry.events or "events.json" in entry.files:
         there |= set(EVENT_FILES.get(entry.task, ()))
+    if entry.interaction is not None:  # a download's scorecard says what interaction.json would
+        there.add("interaction.json")
     return tuple(name for name in expected_files(entry.task, set(entry.files)) if name not in there)
 
 
