@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,11 @@ import pytest
 from tests.conducts import Line, call, case, exact_chain, facts, judged, run
 
 from fullduplex.agreeing import agree
+from fullduplex.data import audio
 from fullduplex.data.files import read_json
+from fullduplex.judged import Judging, judge_run
+from fullduplex.judging.question import Request
+from fullduplex.model.spec import Spec
 from fullduplex.publish import publish
 from fullduplex.reporting.review.store import Review, append
 from fullduplex.runs.run import Run
@@ -62,3 +67,18 @@ def test_people_speak_of_the_item_whatever_reply_a_variant_takes(talks: Path, tm
     told, _ = agree(Run.open(made))
     (judge,) = next(one for one in told["verdicts"] if one["verdict"] == "correction")["judges"].values()
     assert (judge["n"], judge["accuracy"]["value"]) == (1, 1)
+
+
+def test_a_judge_that_hears_is_given_the_reply_and_no_more(talks: Path, tmp_path: Path) -> None:
+    heard: list[tuple[str, int, int]] = []
+
+    def listening(request: Request) -> str:
+        for clip in request.clips:
+            samples, rate = audio.read_all(clip)
+            heard.append((request.fields["reply"], len(samples), rate))
+        return json.dumps({"reason": "heard", "corrected": "yes"})
+
+    spec = Spec("recorded", {"answer": listening})
+    judge_run(Run.open(talks), Judging(spec, leads=False), cache=tmp_path)
+    # From 0.2 s before the reply to 0.5 s after its last word.
+    assert sorted(heard) == [("okay", 16_000 * 9 // 10, 16_000), ("okay right", 16_000 * 19 // 10, 16_000)]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from fullduplex import benchmarks, plugins
-from fullduplex.benchmarks.declare import Asks, Benchmark
+from fullduplex.benchmarks.declare import Asks, Benchmark, Stretch
 from fullduplex.benchmarks.fdb15_released import LABELS as OFFICIAL_LABELS
 from fullduplex.data.files import write_json
 from fullduplex.errors import InputError, printable
@@ -27,6 +27,7 @@ from fullduplex.judging.session import Session
 from fullduplex.judging.verdicts import Judged
 from fullduplex.model.spec import Spec
 from fullduplex.model.trials import Absent, Trial
+from fullduplex.runs.clips import cut_clip
 from fullduplex.runs.items import read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of, seat
 from fullduplex.runs.measured import scenario_of
@@ -111,11 +112,12 @@ class Ready:
     benchmarks: Sequence[Benchmark]
     remarks: tuple[str, ...]
     passed_over: Counter[str]
+    clips: Path
 
     def cases(self) -> Iterator[Case]:
         """Yield each question; its key is the item's folder."""
         for folder in self.run.items():
-            for asks, verdict, fields in self._asked(folder):
+            for asks, verdict, fields, heard in self._asked(folder):
                 rubric = self.rubrics.get(asks.verdict)
                 if isinstance(fields, Absent):
                     self.passed_over[fields.reason] += 1
@@ -129,9 +131,14 @@ class Ready:
                     continue
                 shown = {name: fields[name] for name in rubric.fields}
                 named = rubric if verdict == rubric.verdict else replace(rubric, verdict=verdict)
-                yield Case(str(folder), named, shown, self._clips(folder, asks, rubric), votes=asks.votes)
+                try:
+                    clips = self._clips(folder, asks, rubric, heard)
+                except InputError:
+                    self.passed_over["no clip: the recording cannot be read"] += 1
+                    continue
+                yield Case(str(folder), named, shown, clips, votes=asks.votes)
 
-    def _asked(self, folder: Path) -> Iterator[tuple[Asks, str, Mapping[str, str] | Absent]]:
+    def _asked(self, folder: Path) -> Iterator[tuple[Asks, str, Mapping[str, str] | Absent, Stretch | None]]:
         try:
             item = read_item(folder)
         except InputError:
@@ -151,11 +158,13 @@ class Ready:
                     # What several rules ask alike is asked once, as the leading one words it.
                     if verdict not in asked and (number == 0 or not isinstance(fields, Absent)):
                         asked.add(verdict)
-                        yield asks, verdict, fields
+                        yield asks, verdict, fields, asks.cut(trials[name]) if asks.cut is not None else None
 
-    def _clips(self, folder: Path, asks: Asks, rubric: Rubric) -> tuple[Path, ...]:
+    def _clips(self, folder: Path, asks: Asks, rubric: Rubric, heard: Stretch | None) -> tuple[Path, ...]:
         name = read_item(folder)["files"].get(asks.clip) if rubric.hears else None
-        return (folder / name,) if name else ()
+        if not name:
+            return ()
+        return (folder / name if heard is None else cut_clip(folder / name, heard, self.clips),)
 
 
 def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = None) -> Ready:
@@ -190,7 +199,7 @@ def ready(run: Run, asked: Judging, *, cache: Path, progress: Progress | None = 
         per_minute=asked.per_minute, tokens_per_minute=asked.tokens_per_minute, max_cost=asked.max_cost,
         names=_masked(run, rubrics), progress=told_progress,
     )  # fmt: skip
-    return Ready(run, judge, session, rubrics, chosen, remarks, Counter())
+    return Ready(run, judge, session, rubrics, chosen, remarks, Counter(), cache / "clips")
 
 
 def _whose_questions(run: Run, variant: str) -> Sequence[Benchmark]:

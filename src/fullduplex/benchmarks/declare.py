@@ -79,7 +79,8 @@ class Asks:
     ``fields`` returns the rubric's fields, or Absent where nothing is to be judged; or several questions of one item,
     each under a key: the verdict is then called ``verdict:key``. ``clip`` names the side that a judge who hears is
     given, "" for none. ``votes``: at least so many are cast. ``keys`` returns the keys of which a person may say
-    something though no judge is asked, since a rule decides them.
+    something though no judge is asked, since a rule decides them. ``cut`` returns the stretch of that side that is
+    heard, None (or no ``cut``) for all of it.
     """
 
     verdict: str
@@ -88,6 +89,7 @@ class Asks:
     clip: str = ""
     votes: int = 1
     keys: Callable[[Trial], Iterable[str]] | None = None
+    cut: Callable[[Trial], Stretch | None] | None = None
 
     def verdicts(self, trial: Trial) -> list[str]:
         """Return the names of the verdicts on ``trial`` that there can be."""

@@ -333,7 +333,13 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
             Asks("target-said", "target-said", _of_the_reply(asks.target_said_fields, asks.reply_named, said)),
         ),
         "grammar": (
-            Asks("correction", "correction", _of_the_reply(asks.correction_fields, asks.reply_named, said), "system"),
+            Asks(
+                "correction",
+                "correction",
+                _of_the_reply(asks.correction_fields, asks.reply_named, said),
+                "system",
+                cut=partial(asks.reply_heard, limits=said),
+            ),
         ),
         "keyword_wait": (
             Asks(
@@ -341,6 +347,7 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
                 "keyword-named",
                 _of_the_reply(asks.keyword_named_fields, asks.reply_named, said),
                 "system",
+                cut=partial(asks.reply_heard, limits=said),
             ),
         ),
         "stay_quiet": (

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from fullduplex.benchmarks.declare import Stretch
 from fullduplex.benchmarks.interactionbench.transcript import conversation, timed, words_of
 from fullduplex.measures import exchange, grounded, tasks
 from fullduplex.measures.exchange_ground import is_backchannel_turn, spoken
 from fullduplex.measures.interaction import Expectation, Probe, Scene, Turn, scene
 from fullduplex.measures.judged_reply import reply_key
 from fullduplex.measures.replies import Limits, Reply
-from fullduplex.model.spans import in_seconds
+from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.trials import Absent, Trial
 
 Fields = Mapping[str, str]
@@ -38,6 +39,8 @@ KINDS = {
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 #: So many words on each side of a mistake place it in its sentence.
 _BESIDE = 2
+#: What is heard before a reply and after its last word, in microseconds: recognisers cut edges short.
+_BEFORE, _AFTER = ms(200), ms(500)
 
 
 def backchannel_kind_fields(trial: Trial, limits: exchange.Limits) -> Questions | Absent:
@@ -227,6 +230,17 @@ def reply_named(trial: Trial, limits: Limits) -> str:
     """Return what names the reply to the first turn, "" where there is none to judge."""
     got = _replied(trial, limits)
     return "" if isinstance(got, Absent) else reply_key(got[2].onset, got[2].words)
+
+
+def reply_heard(trial: Trial, limits: Limits) -> Stretch | None:
+    """Return the stretch of the system's sound that holds the reply, with a little before and after it."""
+    got = _replied(trial, limits)
+    if isinstance(got, Absent):
+        return None
+    said = got[2]
+    end = max((word.span.end for word in said.words or ()), default=None)
+    start = max(0, said.onset - _BEFORE)
+    return Stretch("system", in_seconds(start), None if end is None else in_seconds(end + _AFTER))
 
 
 def interruption_named(trial: Trial, limits: exchange.Limits) -> str:
