@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex import benchmarks
+from fullduplex.benchmarks.declare import Benchmark
 from fullduplex.correlations import goes_with
 from fullduplex.correlations import to_json as ratings_json
 from fullduplex.data.files import write_json
@@ -40,6 +41,7 @@ from fullduplex.reporting.review.store import read_kept
 from fullduplex.reporting.trust import FILE
 from fullduplex.runs.items import RECORDED, read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of
+from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run
 
 SCHEMA = 1
@@ -86,8 +88,9 @@ def agree(run: Run, *, others: Sequence[Run] = (), seed: int = 0) -> tuple[dict[
     """
     about = run.about["benchmark"]
     chosen = [b for b in benchmarks.find(f"{about['name']}@all") if b.variant in about["variants"]]
+    chosen.sort(key=lambda b: about["variants"].index(b.variant))
     rubrics = {asks.verdict: asks.rubric for b in chosen for s in b.scenarios for asks in s.asks}
-    said, groups, remarks = _said(run, rubrics)
+    said, groups, remarks = _said(run, rubrics, chosen)
     made = []
     for verdict, name in rubrics.items():
         answer = load(name).answer
@@ -104,14 +107,16 @@ def agree(run: Run, *, others: Sequence[Run] = (), seed: int = 0) -> tuple[dict[
     return told, remarks
 
 
-def _said(run: Run, rubrics: Mapping[str, str]) -> tuple[dict[str, Said], dict[str, str], tuple[str, ...]]:
+def _said(
+    run: Run, rubrics: Mapping[str, str], chosen: Sequence[Benchmark]
+) -> tuple[dict[str, Said], dict[str, str], tuple[str, ...]]:
     said = {verdict: Said() for verdict in rubrics}
     groups: dict[str, str] = {}
     judges, remarks = judges_of(run), Counter[str]()
     for folder in run.items():
         try:
             item = read_item(folder)
-            _of_judges(folder, f"{item['set']}/{item['id']}", judges, said)
+            _of_judges(folder, f"{item['set']}/{item['id']}", judges, said, _leading(chosen[0], item, folder))
         except InputError as error:
             remarks[str(error)] += 1
             continue
@@ -130,9 +135,20 @@ def _said(run: Run, rubrics: Mapping[str, str]) -> tuple[dict[str, Said], dict[s
     return said, groups, (*kept.damaged, *remarks, *([told] if unheard else []))
 
 
-def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping[str, Said]) -> None:
+def _leading(benchmark: Benchmark, item: Mapping[str, Any], folder: Path) -> frozenset[str]:
+    """Return the names of the verdicts that the leading variant asks of an item."""
+    scenario = scenario_of(benchmark, item)
+    if scenario is None or not scenario.asks:
+        return frozenset()
+    trial = trial_or_failure(folder, benchmark.hearing.name)
+    return frozenset(name for asks in scenario.asks for name, _ in asks.questions(trial))
+
+
+def _of_judges(
+    folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping[str, Said], leading: frozenset[str]
+) -> None:
     by_digest = {judge.spec.digest: judge for judge in judges}
-    for kept in read_verdicts(folder):
+    for kept in sorted(read_verdicts(folder), key=lambda kept: (kept.name not in leading, kept.name)):
         judge = by_digest.get(kept.judge.digest)
         verdict = kept.verdict
         name, _, which = kept.name.partition(":")
@@ -143,7 +159,7 @@ def _of_judges(folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping
         # One question of the item's reply, which people are asked without its name.
         item = f"{key}:{which}" if which and not which.startswith("@") else key
         if which.startswith("@") and item in said[name].votes[_named(judge, judges)]:
-            continue  # the reply as other rules cut it; the first that was asked about counts
+            continue  # the reply as other rules cut it; the leading rules' counts
         # Votes that tie make no verdict, and are the least stable of all.
         votes = tuple(_value(vote.value) for vote in kept.votes if vote.value is not None)
         said[name].votes[_named(judge, judges)][item] = votes

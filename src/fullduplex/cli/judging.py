@@ -403,7 +403,7 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
         if what not in can:
             expected = f"one of {', '.join(can)}" if can else f"an item of which {name} is asked"
             raise InputError(run.path, "what", found=what, expected=expected)
-        of_the_reply = (one for key, one in trial.verdicts.items() if key.startswith(f"{what}:@"))
+        of_the_reply = (one for key, one in sorted(trial.verdicts.items()) if key.startswith(f"{what}:@"))
         verdict = trial.verdicts.get(what) or next(of_the_reply, None)
         answer = load(asks[name]).answer
         old = verdict.value if isinstance(verdict, Verdict) else None
