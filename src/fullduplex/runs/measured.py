@@ -128,7 +128,7 @@ def measure(
     made = Measured(
         benchmarks, judges=judges_of(run) if judges is None else judges, amendments=Amendments(standing(run))
     )
-    made.learned = {b.variant: b.learned(_trials(run, b, reference)) for b in benchmarks if b.learned is not None}
+    made.learned = _learned(run, benchmarks, reference)
     for folder in run.items():
         measure_item(made, folder, reference)
     order = {(b.variant, s.name, m.name): 0 for b in benchmarks for s in b.scenarios for m in s.metrics}
@@ -182,6 +182,23 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 if name == item["id"]:
                     found = made.amendments.to_fact(found, item["set"], name, benchmark.variant, metric.name)
                 made.columns[key].add(number[name], found)
+
+
+def _learned(
+    run: Run, benchmarks: Sequence[Benchmark], reference: Mapping[str, Any] | None
+) -> dict[str, Mapping[str, Any]]:
+    """Return what each variant learned; variants that learn alike read the run once."""
+    known: dict[Any, Mapping[str, Any]] = {}
+    made = {}
+    for benchmark in benchmarks:
+        if benchmark.learned is None:
+            continue
+        tasks = frozenset((scenario.task, scenario.dataset) for scenario in benchmark.scenarios)
+        alike = benchmark.learned, benchmark.hearing.name, tasks
+        if alike not in known:
+            known[alike] = benchmark.learned(_trials(run, benchmark, reference))
+        made[benchmark.variant] = known[alike]
+    return made
 
 
 def _trials(run: Run, benchmark: Benchmark, reference: Mapping[str, Any] | None) -> Iterator[Trial]:
