@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fullduplex.judging.providers import anthropic_batch
 from fullduplex.judging.providers.batch import check_count
-from fullduplex.judging.providers.failures import not_readable, tried
-from fullduplex.judging.providers.prices import cost
+from fullduplex.judging.providers.failures import not_readable, parsed, tried
+from fullduplex.judging.providers.prices import cost, count_of
 from fullduplex.judging.providers.schemas import closed
 from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
@@ -101,11 +102,7 @@ class Anthropic:
             lambda: messages.create(**body, extra_body=further).http_response.text,
             self._sdk.AnthropicError,
         )
-        try:
-            found = json.loads(answer)
-        except (ValueError, RecursionError):
-            raise not_readable(self._known, answer, "JSON") from None
-        return reply(self._known, found)
+        return reply(self._known, parsed(self._known, answer))
 
     def submit(self, requests: Sequence[Request]) -> str:
         """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
@@ -174,10 +171,7 @@ def _usage(told: Any) -> Mapping[str, int]:
     if not isinstance(told, dict):
         return {}
 
-    def count(name: str) -> int | None:
-        value = told.get(name)
-        return value if type(value) is int and value >= 0 else None
-
+    count = partial(count_of, told)
     plain, out = count("input_tokens"), count("output_tokens")
     cached, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
     found = {

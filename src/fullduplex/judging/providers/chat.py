@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fullduplex.judging.providers.clips import clips
-from fullduplex.judging.providers.failures import not_readable
-from fullduplex.judging.providers.prices import cost
+from fullduplex.judging.providers.failures import not_readable, parsed
+from fullduplex.judging.providers.prices import cost, count_of
 from fullduplex.judging.providers.schemas import closed
 from fullduplex.judging.providers.settings import Settings
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
@@ -52,11 +52,7 @@ def read(known: Settings, answer: str, *, heard: bool = False) -> Reply:
     Raises :class:`Refused` where a filter or the model itself declined, :class:`Unreachable` where it is no
     completion or one without a choice.
     """
-    try:
-        found = json.loads(answer)
-    except (ValueError, RecursionError):
-        raise not_readable(known, answer, "JSON") from None
-    return reply(known, found, heard=heard)
+    return reply(known, parsed(known, answer), heard=heard)
 
 
 def reply(known: Settings, found: Any, *, heard: bool = False, in_batch: bool = False) -> Reply:
@@ -101,8 +97,8 @@ def _usage(told: Any) -> Mapping[str, int]:
         return {}
     details = told.get("prompt_tokens_details")
     found = {
-        "input": told.get("prompt_tokens"),
-        "output": told.get("completion_tokens"),
-        "cached": details.get("cached_tokens") if isinstance(details, dict) else None,
+        "input": count_of(told, "prompt_tokens"),
+        "output": count_of(told, "completion_tokens"),
+        "cached": count_of(details, "cached_tokens") if isinstance(details, dict) else None,
     }
-    return {name: value for name, value in found.items() if type(value) is int and value >= 0}
+    return {name: value for name, value in found.items() if value is not None}

@@ -94,6 +94,14 @@ def not_readable(known: Settings, what: object, kind: str = "reply") -> Unreacha
     return Unreachable(f"{known.where} sent what is no {kind}: {known.told(what, 120)}")
 
 
+def parsed(known: Settings, answer: str) -> Any:
+    """Return what an answer is as JSON; raises :class:`Unreachable` where it is none."""
+    try:
+        return json.loads(answer)
+    except (ValueError, TypeError, RecursionError):
+        raise not_readable(known, answer, "JSON") from None
+
+
 def _plain_would_help(param: str, message: str) -> bool:
     return param in ("temperature", "seed") or bool(re.search(r"[`'\"](temperature|seed)[`'\"]", message))
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from fullduplex.judging.providers import gemini_batch
 from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.clips import clips
-from fullduplex.judging.providers.failures import not_readable, tried
-from fullduplex.judging.providers.prices import cost
+from fullduplex.judging.providers.failures import not_readable, parsed, tried
+from fullduplex.judging.providers.prices import cost, count_of
 from fullduplex.judging.providers.schemas import closed
 from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
 from fullduplex.judging.providers.wire import client
@@ -120,11 +121,7 @@ class Gemini:
             ),
             self._errors,
         )
-        try:
-            found = json.loads(answer)
-        except (ValueError, TypeError, RecursionError):
-            raise not_readable(self._known, answer, "JSON") from None
-        return reply(self._known, found, heard=bool(request.clips))
+        return reply(self._known, parsed(self._known, answer), heard=bool(request.clips))
 
     def submit(self, requests: Sequence[Request]) -> str:
         """Return the id of a batch of ``requests``, answered within a day; see :class:`BatchJudge`."""
@@ -202,10 +199,7 @@ def _usage(told: Any) -> Mapping[str, int]:
     if not isinstance(told, dict):
         return {}
 
-    def count(name: str) -> int | None:
-        value = told.get(name)
-        return value if type(value) is int and value >= 0 else None
-
+    count = partial(count_of, told)
     prompt, said, thought = count("promptTokenCount"), count("candidatesTokenCount"), count("thoughtsTokenCount")
     out = None if said is None and thought is None else (said or 0) + (thought or 0)
     found = {"input": prompt, "output": out, "cached": count("cachedContentTokenCount")}

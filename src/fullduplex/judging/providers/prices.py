@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from fullduplex.once import once_per_process
 
@@ -44,6 +45,12 @@ def price_of(vendor: str, model: str, price_in: float | None = None, price_out: 
         if model == name or (model.startswith(name) and _SNAPSHOT.fullmatch(model[len(name) :])):
             return price
     return None
+
+
+def count_of(told: Mapping[str, Any], name: str) -> int | None:
+    """Return the number of tokens that a server told under ``name``, None where it told none or no count."""
+    value = told.get(name)
+    return value if type(value) is int and value >= 0 else None
 
 
 def cost(usage: Mapping[str, int], price: Price | None, *, heard: bool = False, in_batch: bool = False) -> float | None:
