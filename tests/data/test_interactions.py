@@ -102,3 +102,29 @@ def test_cues_that_tell_nothing_are_for_others_to_refuse(tmp_path: Path) -> None
     assert read_interaction(path)["target"] == "went"
     (tmp_path / "cues.json").write_text("[]")
     assert read_interaction(path)["target"] == "went"
+
+
+def test_marks_are_read_and_set_on_the_clock(tmp_path: Path) -> None:
+    mark = {"cue": "u0", "start": 1.0, "end": 2.5, "kind": "ignored", "text": "Could you close the door?"}
+    told = {"schema": 1, "scenario": "ignore_other_directed", "marks": [mark], "setting": "meeting"}
+    (tmp_path / "interaction.json").write_text(json.dumps(told))
+    read = read_interaction(tmp_path / "interaction.json")
+    (placed,) = on_the_clock(read, [{"id": "u0", "timestamp": [10.0, 20.0]}])["marks"]
+    assert (placed["start"], placed["end"], placed["text"]) == (11.0, 12.5, mark["text"])
+    (never,) = on_the_clock(read, [{"id": "u0", "timestamp": None}])["marks"]
+    assert never["start"] is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "named"),
+    [
+        ({"marks": [{"cue": "u0", "start": 1.0, "end": 2.5, "kind": "aside"}]}, "kind"),
+        ({"setting": "a party"}, "setting"),
+        ({"origin": "made up"}, "origin"),
+        ({"instructed": "always"}, "instructed"),
+    ],
+)
+def test_what_no_mark_or_setting_is_called_is_refused(tmp_path: Path, changed: dict[str, Any], named: str) -> None:
+    (tmp_path / "interaction.json").write_text(json.dumps({"schema": 1, "scenario": "ignore_background"} | changed))
+    with pytest.raises(InputError, match=named):
+        read_interaction(tmp_path / "interaction.json")

@@ -8,7 +8,11 @@ The file (times in decimal seconds, from the beginning of the cue's own audio)::
      "probes": [{"id": "1", "cue": "u9", "type": "recall", "expected": "...", "fact": "...",
                  "rests_on_assistant": false}],
      "pauses": [{"cue": "u0", "start": 2.1, "end": 3.7}],
+     "marks": [{"cue": "u0", "start": 2.1, "end": 3.7, "kind": "ignored", "text": "..."}],
      "script": [{"who": "user", "text": "...", "cue": "u0"}, {"who": "assistant", "text": "..."}]}
+
+``marks`` are stretches of a cue that an action is judged by (:data:`MARKS`); ``setting``, ``origin`` and
+``instructed`` say of what kind the item is (:data:`SETTINGS`, :data:`ORIGINS`, :data:`INSTRUCTED`).
 
 Once a talk was held, ``turns`` says when each cue fell, and every time can be set on the session clock.
 """
@@ -29,9 +33,17 @@ SCHEMA = 1
 ACTIONS = ("WAIT", "BACKCHANNEL", "TAKE_FLOOR", "INTERRUPT", "CONTINUE", "YIELD", "RESUME", "ABORT")
 OVERLAPS = ("required", "forbidden", "allowed")
 PROBES = ("recall", "update", "never_said", "constraint", "attribution", "false_premise", "nonsense")
+#: What a stretch of a cue is: the user holds the floor and the system waits; speech that is not for the system;
+#: a response may begin before the turn's end; a listener's brief token belongs here; the point at which to break in.
+MARKS = ("wait", "ignored", "entry", "backchannel", "target")
+#: Where the talk takes place, where its audio is from, and when the system is told what to do.
+SETTINGS = ("casual", "meeting", "interview", "customer_service")
+ORIGINS = ("recorded", "synthesised")
+INSTRUCTED = ("pre-session", "in-session", "not")
 _KNOWN = {
     "schema", "scenario", "category", "topic", "target", "targets", "synthesised", "instruction", "expects", "probes",
-    "pauses", "script", "turns", "style", "state", "notes", "reply", "voice",
+    "pauses", "script", "turns", "style", "state", "notes", "reply", "voice", "marks",
+    "setting", "origin", "instructed",
 }  # fmt: skip
 _TEXTS = ("category", "topic", "target", "instruction", "style", "notes", "reply", "voice")
 #: What a cue's audio may be shorter than what is marked in it: times are written in microseconds.
@@ -62,12 +74,17 @@ def read_interaction(path: Path) -> dict[str, Any]:
     expects = [_expected(one, path, f"expects[{n}]") for n, one in enumerate(_list(told, "expects", path))]
     probes = [_probe(one, path, f"probes[{n}]") for n, one in enumerate(_list(told, "probes", path))]
     pauses = [_placed(one, path, f"pauses[{n}]") for n, one in enumerate(_list(told, "pauses", path))]
+    marks = [_mark(one, path, f"marks[{n}]") for n, one in enumerate(_list(told, "marks", path))]
+    for name, known in (("setting", SETTINGS), ("origin", ORIGINS), ("instructed", INSTRUCTED)):
+        value = text(told.get(name, ""), path, name)
+        if value and value not in known:
+            raise InputError(path, name, found=value, expected=", ".join(known))
     twice = next((one["id"] for n, one in enumerate(probes) if one["id"] in [p["id"] for p in probes[:n]]), None)
     if twice is not None:
         raise InputError(path, "probes", found=f"{twice!r} twice", expected="an id for each probe")
     turns = _turns(told, path)
-    _lies_in_cues(expects, probes, pauses, turns, path)
-    return {**told, "expects": expects, "probes": probes, "pauses": pauses, "turns": turns}
+    _lies_in_cues({"expects": expects, "probes": probes, "pauses": pauses, "marks": marks}, turns, path)
+    return {**told, "expects": expects, "probes": probes, "pauses": pauses, "marks": marks, "turns": turns}
 
 
 def on_the_clock(told: Mapping[str, Any], turns: Sequence[Mapping[str, Any]] = ()) -> dict[str, Any]:
@@ -95,6 +112,7 @@ def on_the_clock(told: Mapping[str, Any], turns: Sequence[Mapping[str, Any]] = (
         "turns": [dict(turn) for turn in fell],
         "expects": [moved(one) for one in told["expects"]],
         "pauses": [moved(one) for one in told["pauses"]],
+        "marks": [moved(one) for one in told.get("marks", ())],
         "probes": [
             {
                 **one,
@@ -163,12 +181,16 @@ def _placed(one: Any, path: Path, field: str) -> dict[str, Any]:
     return {"cue": text(member(one, "cue", path, field), path, f"{field}.cue"), "start": start, "end": end}
 
 
+def _mark(one: Any, path: Path, field: str) -> dict[str, Any]:
+    made = _placed(one, path, field)
+    kind = text(member(one, "kind", path, field), path, f"{field}.kind")
+    if kind not in MARKS:
+        raise InputError(path, f"{field}.kind", found=kind, expected=", ".join(MARKS))
+    return made | {"kind": kind, "text": text(one.get("text", ""), path, f"{field}.text")}
+
+
 def _lies_in_cues(
-    expects: Sequence[Mapping[str, Any]],
-    probes: Sequence[Mapping[str, Any]],
-    pauses: Sequence[Mapping[str, Any]],
-    turns: Sequence[Mapping[str, Any]],
-    path: Path,
+    every: Mapping[str, Sequence[Mapping[str, Any]]], turns: Sequence[Mapping[str, Any]], path: Path
 ) -> None:
     """Raise :class:`InputError` on what is marked where no cue is, or behind the end of one.
 
@@ -185,7 +207,7 @@ def _lies_in_cues(
     if not audio:
         return
     lengths: dict[str, float] = {}
-    for name, marked in (("expects", expects), ("probes", probes), ("pauses", pauses)):
+    for name, marked in every.items():
         for n, one in enumerate(marked):
             cue = one["cue"]
             if cue not in audio:

@@ -57,6 +57,20 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True)
+class Mark:
+    """A stretch of the user's audio that an action is judged by; ``span`` is None where it was never said.
+
+    ``kind``: ``wait`` (the system is to be silent), ``ignored`` (speech not meant for it), ``entry`` (a response may
+    begin here, before the turn's end), ``backchannel`` (a brief token belongs here), ``target`` (where to break in).
+    """
+
+    kind: str
+    turn: str
+    span: Span | None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Scene:
     """All that is known of an interaction; times on the session clock in microseconds."""
 
@@ -69,6 +83,13 @@ class Scene:
     pauses: tuple[Span | None, ...]
     style: str = ""
     script: tuple[tuple[str, str], ...] = ()
+    marks: tuple[Mark, ...] = ()
+    setting: str = ""
+    origin: str = ""
+
+    def marked(self, kind: str) -> tuple[Mark, ...]:
+        """Return the marks of that kind, in their order."""
+        return tuple(mark for mark in self.marks if mark.kind == kind)
 
     def turn(self, name: str) -> Turn | None:
         """Return the turn with that id, or None."""
@@ -98,6 +119,12 @@ def scene(trial: Trial) -> Scene | Absent:
         tuple(_span(one) for one in told["pauses"]),
         str(told.get("style", "")),
         tuple((str(line.get("who", "")), str(line.get("text", ""))) for line in told.get("script", ())),
+        tuple(
+            Mark(str(one["kind"]), str(one["cue"]), _span(one), str(one.get("text", "")))
+            for one in told.get("marks", ())
+        ),
+        str(told.get("setting", "")),
+        str(told.get("origin", "")),
     )
 
 
