@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from fullduplex.benchmarks.declare import Stretch
+from fullduplex.measures.judged_reply import by_person, rests_on
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.speech import Token
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -106,8 +107,9 @@ def behaves(trial: Trial, label: str) -> Fact | Absent:
     labels = [str(each) for each in given]
     known = {name: own for own, name in LABELS.items()} | {name: name for name in LABELS}
     named = [known.get(each, "other") for each in labels]
-    who = verdict.by if verdict.by.startswith("amended") else "judged"
-    return Fact(named.count(label) / len(named), why=f"{who}: {', '.join(labels)}")
+    who = verdict.by if by_person(verdict) else "judged"
+    why = f"{who}: {', '.join(labels)}"
+    return Fact(named.count(label) / len(named), why=why, verdict=rests_on(verdict, "behaviour"))
 
 
 def split(tokens: Sequence[Token], event_end: float) -> float:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from fullduplex.measures.judged_reply import by_person, rests_on
 from fullduplex.measures.timing import distance_as_released
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.speech import Token
@@ -109,8 +110,9 @@ def rating(trial: Trial) -> Fact | Absent:
         return Absent("unparsable", f"judged {verdict.value!r}, which is no number")
     if verdict is None:
         return Absent("no rating", "no judge was asked, and there is no rating.json that can be read")
-    who = verdict.by if verdict.by.startswith("amended") else "rated"
-    return Fact(float(verdict.value), why=f"{who}: {verdict.reason}" if verdict.reason else who)
+    who = verdict.by if by_person(verdict) else "rated"
+    why = f"{who}: {verdict.reason}" if verdict.reason else who
+    return Fact(float(verdict.value), why=why, verdict=rests_on(verdict, "rating"))
 
 
 def backchannel_verdict(trial: Trial, counting: Counting) -> tuple[int, list[tuple[float, float]], str] | Absent:

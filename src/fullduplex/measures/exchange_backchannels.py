@@ -8,6 +8,7 @@ from typing import Literal
 from fullduplex.measures.exchange_ground import Heard, Limits, at_most, heard, is_backchannel_turn, told
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import Turn, scene
+from fullduplex.measures.judged_reply import by_person
 from fullduplex.measures.overlap import BEHAVIOURS, Behaviour, plain_label
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -18,6 +19,7 @@ KINDS: tuple[Kind, ...] = ("backchannel", "floor-take")
 KIND, BEHAVIOUR = "backchannel-kind", "behaviour"
 #: A recording that ends this soon after speech has cut it off.
 _CUT = ms(50)
+_JUDGE = "judge"
 
 
 def candidates(trial: Trial, limits: Limits) -> list[tuple[str, Utterance]]:
@@ -48,52 +50,64 @@ def acknowledgements(trial: Trial, limits: Limits) -> Fact | Absent:
     found = _kinds(trial, limits)
     if isinstance(found, Absent):
         return found
-    given = [u for u, kind, _ in found if kind == "backchannel"]
-    how = "judged" if any(judged for *_, judged in found) else "by rule"
-    return Fact(len(given), given[0].span.start if given else None, f"{how}: {len(given)} of {len(found)} utterances")
+    unknown = next((one.kind for one in found if isinstance(one.kind, Absent)), None)
+    if unknown is not None:
+        return unknown
+    given = [one.said for one in found if one.kind == "backchannel"]
+    how = "judged" if any(one.by_judge for one in found) else "by rule"
+    at = given[0].span.start if given else None
+    return Fact(len(given), at, f"{how}: {len(given)} of {len(found)} utterances", _rest_on(found))
 
 
 def floor_take(trial: Trial, limits: Limits) -> Fact | Absent:
-    """Return 1 if the system took the floor during the user's monologue, else 0. Absent: as :func:`acknowledgements`.
+    """Return 1 if the system took the floor during the user's monologue, else 0.
 
-    Ours departs from the page in what begins at the end: there, speech up to 0.4 s after the last word is still held
-    against the system; with ours it is the response.
+    One utterance that is known to have taken it decides, whatever is not known of the others.
+    Absent: as :func:`acknowledgements`. Ours departs from the page in what begins at the end: there, speech up to
+    0.4 s after the last word is still held against the system; with ours it is the response.
     """
     found = _kinds(trial, limits)
     if isinstance(found, Absent):
         return found
-    for u, kind, judged in found:
-        if kind == "floor-take":
-            return Fact(
-                1, u.span.start, f"took the floor: {told(u.span.duration)}, {'judged' if judged else 'by rule'}"
-            )
-    return Fact(0, found[0][0].span.start if found else None, "left the floor to the user")
+    # What a rule or a person says needs no judge.
+    taken = sorted((one for one in found if one.kind == "floor-take"), key=lambda one: one.by_judge)
+    if taken:
+        one = taken[0]
+        how = "judged" if one.by_judge else one.by or "by rule"
+        why = f"took the floor: {told(one.said.span.duration)}, {how}"
+        return Fact(1, one.said.span.start, why, KIND if one.by_judge else "")
+    unknown = next((one.kind for one in found if isinstance(one.kind, Absent)), None)
+    if unknown is not None:
+        return unknown
+    return Fact(0, found[0].said.span.start if found else None, "left the floor to the user", _rest_on(found))
 
 
 def backchannel_passed(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if the system gave a backchannel at least and never took the floor, else 0.
 
-    Absent: as :func:`acknowledgements`. Source: the page.
+    Absent: as :func:`floor_take`. Source: the page.
     """
-    given, taken = acknowledgements(trial, limits), floor_take(trial, limits)
-    if isinstance(given, Absent):
-        return given
+    taken, given = floor_take(trial, limits), acknowledgements(trial, limits)
     if isinstance(taken, Absent):
         return taken
     if taken.value:
-        return Fact(0, taken.at, taken.why)
-    if not given.value:
-        return Fact(0, why="no backchannel")
-    return Fact(1, given.at, given.why)
+        return replace(taken, value=0)
+    if isinstance(given, Absent) or not given.value:
+        return given if isinstance(given, Absent) else Fact(0, why="no backchannel", verdict=given.verdict)
+    return replace(given, value=1)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What the system did about one backchannel of the user's: the label and how it is known, or why it is not."""
+    """What the system did about one backchannel of the user's: the label and how it is known, or why it is not.
+
+    ``judged``: a judge said so, no rule and no person.
+    """
 
     turn: Turn
     label: Behaviour | Absent
     why: str = ""
+    judged: bool = False
 
 
 def outcomes(trial: Trial, limits: Limits) -> tuple[Outcome, ...] | Absent:
@@ -103,7 +117,8 @@ def outcomes(trial: Trial, limits: Limits) -> tuple[Outcome, ...] | Absent:
     backchannel is over and ``goes_on`` after its onset is passed, is ``resume``. Else as it was judged: verdict
     ``behaviour:TURN``, or ``behaviour`` of the whole item. A person's correction wins over the rule.
     A label is Absent ``not exercised`` where the system was not speaking when the backchannel began, or it never fell
-    due; ``censored`` where the recording cuts the speech off; ``not judged``; and what kept the judge from saying.
+    due (a correction of it is told to count for nothing); ``censored`` where the recording cuts the speech off;
+    ``not judged``; and what kept the judge from saying.
     Absent as a whole: ``failed``, ``no annotation``, ``no output``.
     """
     found = scene(trial)
@@ -117,7 +132,10 @@ def outcomes(trial: Trial, limits: Limits) -> tuple[Outcome, ...] | Absent:
         at = heard(trial, turn.id, limits, unasked="not exercised")
         if isinstance(at, Absent) and at.reason == "no output":
             return at
-        made.append(Outcome(turn, at) if isinstance(at, Absent) else _outcome(trial, at, limits))
+        if isinstance(at, Absent):
+            made.append(_unmet(turn, at, trial.verdicts.get(f"{BEHAVIOUR}:{turn.id}")))
+        else:
+            made.append(_outcome(trial, at, limits))
     return tuple(made)
 
 
@@ -142,13 +160,15 @@ def user_backchannel_passed(trial: Trial, limits: Limits) -> Fact | Absent:
     if not met:
         first = found[0].label
         return first if isinstance(first, Absent) else Absent("not exercised")
-    for one in met:
-        if not isinstance(one.label, Absent) and one.label != "resume":
-            return Fact(0, _began(one.turn), f"{one.turn.id}: {one.why}")
+    idle = "".join(f"; {one.turn.id}: {one.why}" for one in found if one not in met and one.why)
+    failed = [one for one in met if not isinstance(one.label, Absent) and one.label != "resume"]
+    for one in sorted(failed, key=lambda one: one.judged):
+        return Fact(0, _began(one.turn), f"{one.turn.id}: {one.why}{idle}", BEHAVIOUR if one.judged else "")
     for one in met:
         if isinstance(one.label, Absent):
             return one.label
-    return Fact(1, _began(met[0].turn), "; ".join(f"{one.turn.id}: {one.why}" for one in met))
+    why = "; ".join(f"{one.turn.id}: {one.why}" for one in met) + idle
+    return Fact(1, _began(met[0].turn), why, BEHAVIOUR if any(one.judged for one in met) else "")
 
 
 def derailed(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -157,7 +177,7 @@ def derailed(trial: Trial, limits: Limits) -> Fact | Absent:
     Absent: as :func:`user_backchannel_passed`. Source: the page.
     """
     found = user_backchannel_passed(trial, limits)
-    return found if isinstance(found, Absent) else Fact(1 - found.value, found.at, found.why)
+    return found if isinstance(found, Absent) else replace(found, value=1 - found.value)
 
 
 def _during(found: Heard, limits: Limits) -> list[Utterance]:
@@ -173,27 +193,44 @@ def _key(u: Utterance) -> str:
     return f"{in_seconds(u.span.start):.3f}-{in_seconds(u.span.end):.3f}"
 
 
-def _kinds(trial: Trial, limits: Limits) -> list[tuple[Utterance, Kind, bool]] | Absent:
-    """Return each utterance of the monologue, what it is, and whether a judge says so."""
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """An utterance of the monologue, what it is or why that is not known, and who says so: "" a rule, else a name."""
+
+    said: Utterance
+    kind: Kind | Absent
+    by: str = ""
+
+    @property
+    def by_judge(self) -> bool:
+        return self.by == _JUDGE
+
+
+def _rest_on(found: list[_Said]) -> str:
+    return KIND if any(one.by_judge for one in found) else ""
+
+
+def _kinds(trial: Trial, limits: Limits) -> list[_Said] | Absent:
+    """Return each utterance of the monologue, and what it is."""
     found = heard(trial, "u0", limits)
     if isinstance(found, Absent):
         return found
     if found.cut_before(found.end):
         return Absent("censored", "the recording ends within the monologue")
-    made: list[tuple[Utterance, Kind, bool]] = []
-    for u in _during(found, limits):
-        verdict = trial.verdicts.get(f"{KIND}:{_key(u)}") if u.words and _may_be(u, limits) else None
-        if isinstance(verdict, Absent):
-            return verdict
-        if verdict is None:
-            short = at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
-            made.append((u, "backchannel" if short else "floor-take", False))
-            continue
-        label = next((kind for kind in KINDS if kind == str(verdict.value).strip().lower()), None)
-        if label is None:
-            return Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(KINDS)}")
-        made.append((u, label, True))
-    return made
+    return [_kind(trial, u, limits) for u in _during(found, limits)]
+
+
+def _kind(trial: Trial, u: Utterance, limits: Limits) -> _Said:
+    verdict = trial.verdicts.get(f"{KIND}:{_key(u)}") if u.words and _may_be(u, limits) else None
+    if isinstance(verdict, Absent):
+        return _Said(u, verdict)
+    if verdict is None:
+        short = at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
+        return _Said(u, "backchannel" if short else "floor-take")
+    label = next((kind for kind in KINDS if kind == str(verdict.value).strip().lower()), None)
+    if label is None:
+        return _Said(u, Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(KINDS)}"))
+    return _Said(u, label, verdict.by if by_person(verdict) else _JUDGE)
 
 
 def _began(turn: Turn) -> int | None:
@@ -201,11 +238,12 @@ def _began(turn: Turn) -> int | None:
 
 
 def _outcome(trial: Trial, at: Heard, limits: Limits) -> Outcome:
+    own = trial.verdicts.get(f"{BEHAVIOUR}:{at.turn.id}")
     holding = next((u for u in at.said if at.span.start in u.span), None)
     if holding is None:
-        return Outcome(at.turn, Absent("not exercised", "the system was not speaking when it began"))
-    verdict = trial.verdicts.get(f"{BEHAVIOUR}:{at.turn.id}", trial.verdicts.get(BEHAVIOUR))
-    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+        return _unmet(at.turn, Absent("not exercised", "the system was not speaking when it began"), own)
+    verdict = own or trial.verdicts.get(BEHAVIOUR)
+    if isinstance(verdict, Verdict) and by_person(verdict):
         return _judged(at.turn, verdict)
     if holding.span.end > max(at.span.end, at.span.start + limits.goes_on):
         return Outcome(at.turn, "resume", "by rule: went on without a break")
@@ -221,14 +259,23 @@ def _outcome(trial: Trial, at: Heard, limits: Limits) -> Outcome:
     return _judged(at.turn, verdict)
 
 
+def _unmet(turn: Turn, why: Absent, own: Verdict | Absent | None) -> Outcome:
+    """Return that the system was not met speaking, and that a correction of what it did about it counts for nothing."""
+    if not (isinstance(own, Verdict) and by_person(own)):
+        return Outcome(turn, why)
+    idle = f"{why.detail}, so what was {own.by} counts for nothing"
+    return Outcome(turn, Absent(why.reason, idle), idle)
+
+
 def _judged(turn: Turn, verdict: Verdict) -> Outcome:
     text = plain_label(str(verdict.value))
     label = next((known for known in BEHAVIOURS if known == text), None)
     if label is None:
         known = ", ".join(BEHAVIOURS)
         return Outcome(turn, Absent("unparsable", f"judged {verdict.value!r}, which is none of {known}"))
-    how = verdict.by if verdict.by.startswith("amended") else "judged"
-    return Outcome(turn, label, f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else ""))
+    how = verdict.by if by_person(verdict) else "judged"
+    why = f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else "")
+    return Outcome(turn, label, why, not by_person(verdict))
 
 
 def _unjudged(trial: Trial) -> Trial:

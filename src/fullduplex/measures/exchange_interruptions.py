@@ -16,7 +16,7 @@ from fullduplex.measures.exchange_ground import (
 )
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import scene
-from fullduplex.measures.judged_reply import reply_key, verdict_on
+from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
 from fullduplex.measures.words import count_all
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -95,7 +95,7 @@ def addressed(trial: Trial, limits: Limits) -> Fact | Absent:
     if isinstance(found, Absent):
         return found
     verdict = trial.verdicts.get(ADDRESSED)
-    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+    if isinstance(verdict, Verdict) and by_person(verdict):
         return _said(verdict, found[0].span.start if found else None)
     if not found:
         at = heard(trial, INTERRUPTION, limits, unasked="not exercised")
@@ -128,7 +128,7 @@ def interruption_passed(trial: Trial, limits: Limits) -> Fact | Absent:
         return stopped
     if isinstance(dealt, Absent):
         return dealt
-    return Fact(1, dealt.at, f"{stopped.why}; {dealt.why}")
+    return Fact(1, dealt.at, f"{stopped.why}; {dealt.why}", dealt.verdict)
 
 
 def injection_delay(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -209,5 +209,7 @@ def _said(verdict: Verdict, at: int | None) -> Fact | Absent:
     label = str(verdict.value).strip().lower()
     if label not in ("yes", "no"):
         return Absent("unparsable", f"judged {verdict.value!r}, which is neither yes nor no")
-    how = verdict.by if verdict.by.startswith("amended") else "judged"
-    return Fact(1 if label == "yes" else 0, at, f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else ""))
+    why = f"{verdict.by if by_person(verdict) else 'judged'}: {label}" + (
+        f", {verdict.reason}" if verdict.reason else ""
+    )
+    return Fact(1 if label == "yes" else 0, at, why, rests_on(verdict, ADDRESSED))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fullduplex.measures.interaction import Probe, Scene, scene
+from fullduplex.measures.judged_reply import by_person, rests_on
 from fullduplex.measures.replies import Limits, Reply, asked, reply_to_turn, said_anything
 from fullduplex.measures.tasks import says_yes
 from fullduplex.model.spans import in_seconds
@@ -23,6 +24,8 @@ STATES: tuple[State, ...] = ("passed", "wrong reply", "no reply", "never asked",
 #: The states that are failures.
 FAILURES: tuple[State, ...] = ("wrong reply", "no reply", "never asked")
 BROKEN: State = "premise does not hold"
+#: The verdicts that are asked for: ``probe:ID`` of each probe with a reply, ``premise:ID`` of what rests on the system.
+PROBE, PREMISE = "probe", "premise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,7 @@ class Probed:
     """What became of one probe.
 
     ``state`` is Absent where it is not known. ``doubted``: a judge says that its premise does not hold in this talk,
-    and no person has confirmed it yet; the probe counts all the same.
+    and no person has confirmed it yet; the probe counts all the same. ``judged``: a judge said what it came to.
     """
 
     probe: Probe
@@ -38,6 +41,7 @@ class Probed:
     why: str = ""
     at: int | None = None
     doubted: bool = False
+    judged: bool = False
 
     @property
     def fact(self) -> Fact | Absent:
@@ -47,7 +51,7 @@ class Probed:
         if self.state == BROKEN:
             return Absent(BROKEN, self.why)
         doubt = "; its premise is doubted, and no person has confirmed that" if self.doubted else ""
-        return Fact(1 if self.state == "passed" else 0, self.at, self.why + doubt)
+        return Fact(1 if self.state == "passed" else 0, self.at, self.why + doubt, PROBE if self.judged else "")
 
 
 def probed(trial: Trial, limits: Limits) -> tuple[Probed, ...] | Absent:
@@ -100,7 +104,7 @@ def grounded(trial: Trial, limits: Limits, *, type: str = "", kind: str = "") ->
         return Absent(BROKEN)
     passed = sum(one.value for one in values)
     first = next((one.at for one in values if not one.value and one.at is not None), None)
-    return Fact(passed / len(values), first, _told(found))
+    return Fact(passed / len(values), first, _told(found), _judged_by(found))
 
 
 def count(trial: Trial, state: State, limits: Limits, *, type: str = "") -> Fact | Absent:
@@ -117,7 +121,8 @@ def count(trial: Trial, state: State, limits: Limits, *, type: str = "") -> Fact
         return unknown
     those = [one for one in found if one.state == state]
     at = next((one.at for one in those if one.at is not None), None)
-    return Fact(len(those), at, ", ".join(one.probe.id for one in those))
+    judged = "" if state in ("no reply", "never asked", BROKEN) else _judged_by(found)
+    return Fact(len(those), at, ", ".join(one.probe.id for one in those), judged)
 
 
 def counted(trial: Trial, limits: Limits, *, type: str = "") -> Fact | Absent:
@@ -138,13 +143,16 @@ def premises_doubted(trial: Trial, limits: Limits) -> Fact | Absent:
     found = probed(trial, limits)
     if isinstance(found, Absent):
         return found
+    judged = False
     for one in found:
         if one.probe.rests_on_assistant and one.probe.span is not None:
-            verdict = trial.verdicts.get(f"premise:{one.probe.id}", Absent("not judged", "no judge was asked"))
+            verdict = trial.verdicts.get(f"{PREMISE}:{one.probe.id}", Absent("not judged", "no judge was asked"))
             if isinstance(verdict, Absent):
                 return verdict
+            judged = judged or not by_person(verdict)
     those = [one for one in found if one.doubted]
-    return Fact(len(those), next((one.at for one in those), None), ", ".join(one.probe.id for one in those))
+    at = next((one.at for one in those), None)
+    return Fact(len(those), at, ", ".join(one.probe.id for one in those), PREMISE if judged else "")
 
 
 def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -160,7 +168,7 @@ def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
     anything = said_anything(trial, limits)
     if isinstance(anything, Absent):
         return anything
-    if not anything and not (isinstance(verdict, Verdict) and verdict.by.startswith("amended")):
+    if not anything and not by_person(verdict):
         return Fact(0, why="said nothing")
     if verdict is None:
         return Absent("not judged", "no judge was asked")
@@ -172,7 +180,7 @@ def coherence(trial: Trial, limits: Limits) -> Fact | Absent:
         value = -1.0
     if not 0 <= value <= 100:
         return Absent("unparsable", f"judged {verdict.value!r}, which is no number from 0 to 100")
-    return Fact(value, why=verdict.reason)
+    return Fact(value, why=verdict.reason, verdict=rests_on(verdict, "coherence"))
 
 
 def reply_to(trial: Trial, probe: Probe, limits: Limits) -> Reply | Absent | None:
@@ -195,14 +203,14 @@ def _probed(trial: Trial, found: Scene, probe: Probe, limits: Limits) -> Probed:
     if probe.rests_on_assistant:
         premise = trial.verdicts.get(f"premise:{probe.id}")
         if isinstance(premise, Verdict) and str(premise.value).strip().casefold() == "broken":
-            if premise.by.startswith("amended"):
+            if by_person(premise):
                 start = None if probe.span is None else probe.span.start
                 return Probed(probe, BROKEN, f"{premise.by}: {premise.reason}".rstrip(": "), start)
             in_doubt = True
     verdict = trial.verdicts.get(f"probe:{probe.id}")
     turn = found.turn(probe.turn)
     at = probe.span.start if probe.span is not None else None
-    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+    if isinstance(verdict, Verdict) and by_person(verdict):
         return _judged(probe, verdict, at, in_doubt)
     if probe.span is None or turn is None:
         return Probed(probe, "never asked", "never asked: the talk ended before it", None, in_doubt)
@@ -226,9 +234,14 @@ def _judged(probe: Probe, verdict: Verdict, at: int | None, in_doubt: bool) -> P
     yes = says_yes(verdict)
     if isinstance(yes, Absent):
         return Probed(probe, yes, at=at, doubted=in_doubt)
+    judged = not by_person(verdict)
     if yes.value:
-        return Probed(probe, "passed", yes.why, at, in_doubt)
-    return Probed(probe, "wrong reply", f"wrong reply: {yes.why}", at, in_doubt)
+        return Probed(probe, "passed", yes.why, at, in_doubt, judged)
+    return Probed(probe, "wrong reply", f"wrong reply: {yes.why}", at, in_doubt, judged)
+
+
+def _judged_by(found: tuple[Probed, ...]) -> str:
+    return PROBE if any(one.judged for one in found) else ""
 
 
 def _of_kind(trial: Trial, limits: Limits, type: str, kind: str) -> tuple[Probed, ...] | Absent:

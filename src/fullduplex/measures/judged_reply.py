@@ -15,6 +15,16 @@ def reply_key(onset: int, words: Sequence[Word] | None) -> str:
     return f"@{in_seconds(onset):.3f}-{in_seconds(end):.3f}"
 
 
+def by_person(verdict: Verdict | Absent | None) -> bool:
+    """Return whether a person said so, in place of a judge or a rule."""
+    return isinstance(verdict, Verdict) and verdict.by.startswith("amended")
+
+
+def rests_on(verdict: Verdict, name: str) -> str:
+    """Return what a fact made of ``verdict`` rests on: ``name`` without its key, "" for a person's word."""
+    return "" if by_person(verdict) else name.partition(":")[0]
+
+
 def verdict_on(trial: Trial, name: str, key: str) -> Verdict | Absent | None:
     """Return the verdict ``name`` on the reply called ``key``, None where none is known.
 
@@ -22,6 +32,6 @@ def verdict_on(trial: Trial, name: str, key: str) -> Verdict | Absent | None:
     reply, as one that came with the recordings.
     """
     plain = trial.verdicts.get(name)
-    if isinstance(plain, Verdict) and plain.by.startswith("amended"):
+    if by_person(plain):
         return plain
     return trial.verdicts.get(f"{name}:{key}", plain)

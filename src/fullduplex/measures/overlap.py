@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fullduplex.measures.floor import JOINED_WITHIN, Utterance, is_backchannel, utterances
+from fullduplex.measures.judged_reply import by_person
 from fullduplex.model.items import Event
 from fullduplex.model.spans import in_seconds, ms, seconds
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -184,7 +185,7 @@ def behaviour(trial: Trial, limits: Limits, *, calls_for: Behaviour) -> tuple[Be
     Absent: ``not judged``; what kept the judge from saying; ``censored``; and as :func:`course`.
     """
     verdict = trial.verdicts.get("behaviour")
-    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+    if isinstance(verdict, Verdict) and by_person(verdict):
         return _labelled(verdict)
     ruled = by_rule(trial, limits, calls_for=calls_for)
     if ruled is not None:
@@ -219,7 +220,9 @@ def behaves(trial: Trial, label: str, limits: Limits, calls_for: Behaviour) -> F
     if isinstance(found, Absent):
         return found
     event = event_of(trial)
-    return Fact(1 if found[0] == label else 0, None if event is None else event.span.start, found[1])
+    ruled = by_person(trial.verdicts.get("behaviour")) or by_rule(trial, limits, calls_for=calls_for) is not None
+    at = None if event is None else event.span.start
+    return Fact(1 if found[0] == label else 0, at, found[1], "" if ruled else "behaviour")
 
 
 def plain_label(text: str) -> str:
@@ -232,7 +235,7 @@ def _labelled(verdict: Verdict) -> tuple[Behaviour, str] | Absent:
     label = next((known for known in BEHAVIOURS if known == text), None)
     if label is None:
         return Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(BEHAVIOURS)}")
-    how = verdict.by if verdict.by.startswith("amended") else "judged"
+    how = verdict.by if by_person(verdict) else "judged"
     return label, f"{how}: {label}" + (f", {verdict.reason}" if verdict.reason else "")
 
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 from fullduplex.measures.exchange_ground import spoken, told
 from fullduplex.measures.interaction import Expectation, Scene, scene
-from fullduplex.measures.judged_reply import reply_key, verdict_on
+from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
 from fullduplex.measures.replies import Asked, By, Limits, Reply, asked, reply_to_turn, reply_to_word, speech_before
 from fullduplex.measures.spoken_numbers import numbers, plain, says, says_in_order
 from fullduplex.model.spans import in_seconds
@@ -90,15 +91,26 @@ def passed(trial: Trial, limits: Limits, *, by: By = "speech", points: Sequence[
         # Without these there is nothing that a failed point could be a failure of.
         if isinstance(one, Absent) and one.reason in ("no annotation", "no output"):
             return one
-    failed = {name: one for name, one in made.items() if isinstance(one, Fact) and not one.value}
+    failed = [one for one in made.values() if isinstance(one, Fact) and not one.value]
     if failed:
-        at = next((one.at for one in failed.values() if one.at is not None), None)
-        return Fact(0, at, "; ".join(dict.fromkeys(one.why for one in failed.values())))
+        at = next((one.at for one in failed if one.at is not None), None)
+        # A rule that fails the item needs no judge.
+        return Fact(
+            0,
+            at,
+            "; ".join(dict.fromkeys(one.why for one in failed)),
+            "" if any(not one.verdict for one in failed) else failed[0].verdict,
+        )
     for one in made.values():
         if isinstance(one, Absent):
             return Fact(0, why=f"never asked: {one.detail}") if one.reason == "never asked" else one
     facts = [one for one in made.values() if isinstance(one, Fact)]
-    return Fact(1, facts[0].at, "; ".join(dict.fromkeys(one.why for one in facts)))
+    return Fact(
+        1,
+        facts[0].at,
+        "; ".join(dict.fromkeys(one.why for one in facts)),
+        next((one.verdict for one in facts if one.verdict), ""),
+    )
 
 
 def asking(found: Scene) -> str:
@@ -208,7 +220,7 @@ def content(trial: Trial, limits: Limits) -> Fact | Absent:
     if name is None:
         return Absent("no annotation", f"the scenario {found.scenario!r} has no right content")
     verdict = trial.verdicts.get(name)
-    if isinstance(verdict, Verdict) and verdict.by.startswith("amended"):
+    if isinstance(verdict, Verdict) and by_person(verdict):
         return says_yes(verdict)
     said = reply(trial, limits)
     if isinstance(said, Absent):
@@ -220,8 +232,8 @@ def content(trial: Trial, limits: Limits) -> Fact | Absent:
     verdict = verdict_on(trial, name, reply_key(said.onset, said.words))
     if verdict is None:
         return Absent("not judged", "no judge was asked of this reply")
-    ruled = verdict if isinstance(verdict, Absent) else says_yes(verdict)
-    return ruled if isinstance(ruled, Absent) else Fact(ruled.value, said.onset, ruled.why)
+    ruled = verdict if isinstance(verdict, Absent) else says_yes(verdict, name)
+    return ruled if isinstance(ruled, Absent) else replace(ruled, at=said.onset)
 
 
 def target_heard(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -252,14 +264,17 @@ def target_heard(trial: Trial, limits: Limits) -> Fact | Absent:
     return Fact(1 if heard else 0, said.onset, "by rule: heard" if heard else "by rule: not heard")
 
 
-def says_yes(verdict: Verdict) -> Fact | Absent:
-    """Return 1 for a verdict of yes, 0 for one of no (also true, pass, 1 and false, fail, 0); Absent ``unparsable``."""
+def says_yes(verdict: Verdict, name: str = "") -> Fact | Absent:
+    """Return 1 for a verdict of yes, 0 for one of no (also true, pass, 1 and false, fail, 0); Absent ``unparsable``.
+
+    ``name`` is the verdict's, for what the fact rests on.
+    """
     text = str(verdict.value).strip().casefold()
-    how = f"{verdict.by}: " if verdict.by.startswith("amended") else "judged: "
+    how = f"{verdict.by}: " if by_person(verdict) else "judged: "
     if text in ("yes", "true", "pass", "passed", "1", "1.0"):
-        return Fact(1, why=how + (verdict.reason or "yes"))
+        return Fact(1, why=how + (verdict.reason or "yes"), verdict=rests_on(verdict, name))
     if text in ("no", "false", "fail", "failed", "0", "0.0"):
-        return Fact(0, why=how + (verdict.reason or "no"))
+        return Fact(0, why=how + (verdict.reason or "no"), verdict=rests_on(verdict, name))
     return Absent("unparsable", f"judged {verdict.value!r}, which is neither yes nor no")
 
 

@@ -161,7 +161,10 @@ def _metrics(name: str, limits: Reading) -> tuple[Metric, ...]:
         made.append(_rate("answered", partial(tasks.answered, limits=limits.replies), "neither", "Answered"))
     if name in ("logic", "countdown"):
         made.append(
-            _rate("target_heard", partial(tasks.target_heard, limits=limits.replies), "neither", "Target heard")
+            replace(
+                _rate("target_heard", partial(tasks.target_heard, limits=limits.replies), "neither", "Target heard"),
+                rests_on="content",
+            )
         )
     if name == "keyword_wait":
         made.append(_rate("spoke_before", partial(tasks.speaks_before, limits=limits.replies), "lower", "Spoke before"))
@@ -322,7 +325,11 @@ def _asks(name: str, limits: Reading) -> tuple[Asks, ...]:
         ),
         "user_backchannel": (
             Asks(
-                "behaviour", "behaviour", partial(asks.behaviour_fields, limits=at), "system", keys=asks.behaviour_keys
+                "behaviour",
+                "behaviour",
+                partial(asks.behaviour_fields, limits=at),
+                "system",
+                keys=partial(asks.behaviour_keys, limits=at),
             ),
         ),
         "interruption": (

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from fullduplex.benchmarks.declare import Stretch
 from fullduplex.benchmarks.interactionbench.transcript import conversation, timed, words_of
 from fullduplex.measures import exchange, grounded, tasks
-from fullduplex.measures.exchange_ground import is_backchannel_turn, spoken
+from fullduplex.measures.exchange_ground import spoken
 from fullduplex.measures.interaction import Expectation, Probe, Scene, Turn, scene
 from fullduplex.measures.judged_reply import reply_key
 from fullduplex.measures.replies import Limits, Reply
@@ -210,10 +210,13 @@ def premise_keys(trial: Trial) -> list[str]:
     return [] if isinstance(found, Absent) else [probe.id for probe in found.probes if probe.rests_on_assistant]
 
 
-def behaviour_keys(trial: Trial) -> list[str]:
-    """Return the id of each backchannel of the user's."""
-    found = scene(trial)
-    return [] if isinstance(found, Absent) else [turn.id for turn in found.turns if is_backchannel_turn(turn)]
+def behaviour_keys(trial: Trial, limits: exchange.Limits) -> list[str]:
+    """Return the id of each backchannel of the user's that met the system speaking: of others nothing can be said."""
+    found = exchange.outcomes(trial, limits)
+    if isinstance(found, Absent):
+        return []
+    unmet = [one.turn.id for one in found if isinstance(one.label, Absent) and one.label.reason == "not exercised"]
+    return [one.turn.id for one in found if one.turn.id not in unmet]
 
 
 def coherence_fields(trial: Trial, limits: Limits) -> Fields | Absent:
