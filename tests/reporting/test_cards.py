@@ -13,7 +13,8 @@ from fullduplex.benchmarks.interactionbench import published, variants
 from fullduplex.measures.statistics import wilson
 from fullduplex.reporting.cards import cards, grounds
 from fullduplex.reporting.cells import BY_CONSTRUCTION
-from fullduplex.reporting.dimensions import dimensions, dimensions_markdown
+from fullduplex.reporting.dimensions import dimensions
+from fullduplex.reporting.dimensions_text import dimensions_markdown
 from fullduplex.reporting.seats import over_network
 from fullduplex.runs.run import Run
 

@@ -340,16 +340,26 @@ def _finish(
 def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
     from rich.console import Console
 
-    from fullduplex.reporting.tables import terminal
+    from fullduplex.reporting.cards import grounds
+    from fullduplex.reporting.dimensions import dimensions
+    from fullduplex.reporting.dimensions_text import dimensions_terminal
+    from fullduplex.reporting.tables import remarks_of, terminal
     from fullduplex.runs.talks import talks
 
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     name = scored[0].run.about["benchmark"]["name"]
     placed = scored[0].run.about.get("clock")
     clock = f", on the {placed['placement']} clock" if placed else ""
+    apart = {ground.variant: dimensions(ground) for ground in grounds([(o.run, o.measured) for o in scored], rows)}
     for variant, table in rows.items():
-        if table:
-            console.print(terminal(table, heading=f"{name}@{variant}{clock}"))
+        heading = f"{name}@{variant}{clock}"
+        if apart.get(variant):
+            # What a benchmark reports by dimension has too many metrics for a terminal; report.md has them all.
+            console.print(dimensions_terminal(apart[variant], heading=heading))
+            for sentence in remarks_of(table):
+                console.print(sentence, markup=False)
+        elif table:
+            console.print(terminal(table, heading=heading))
     for one in scored:
         for task, count in one.measured.passed_over.items():
             items = "1 item" if count == 1 else f"{count} items"

@@ -2,11 +2,13 @@
 
 A cell is ``value`` (None where there is none), ``text`` (as printed), ``low``, ``high``, ``n``, ``part`` (of ``n``,
 where it is a share of counted things, else None), ``absent`` (pairs of reason and number), ``missing``, ``note``,
-``method``, ``judged``, ``unit`` and ``best``. It is None where nothing was measured.
+``method``, ``judged``, ``unit``, ``best``, ``things`` (how many of how many things in its items, ``3 of 42 turns``, of
+a share that is told so; else "") and ``refs`` (the numbers of its footnotes). It is None where nothing was measured.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -34,7 +36,9 @@ WAITING_AT_MOST = 0.05
 BEST_RESTS_ON = 0.5
 #: Fewer pairs than this have no order to speak of.
 FEWEST_RELATED = 3
-_WAITING = ("not judged", "no rating")
+#: How a reason counts: ``3 of 42 turns``.
+_COUNTED = re.compile(r"(\d+) of (\d+) ([a-z]+)\b")
+WAITING = ("not judged", "no rating")
 #: What a score may be without: a system that was never met speaking has nothing to show there.
 _PLAIN = "not exercised"
 
@@ -66,6 +70,7 @@ def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) 
         )  # fmt: skip
         if score and len(column.cards) > 1:
             _without_a_scenario(ground, seat, column, its, made)
+    made["things"] = _things(its.values()) if made["value"] is not None and made["part"] is None else ""
     _waiting(made, of=sum(len(found.items) for found in its.values()))
     if seat.whole_turns and set(column.cards) <= set(ground.board.restraint):
         made["note"] = BY_CONSTRUCTION
@@ -90,6 +95,8 @@ def cell(row: Row, n: int, *, counted: bool = False, note: str = "") -> Cell:
         "judged": str(row.get("worth") or "") if value is not None else "",
         "unit": unit,
         "best": False,
+        "things": "",
+        "refs": [],
     }
 
 
@@ -196,6 +203,26 @@ def _rho(ground: Ground, seat: Seat, first: Found, second: Found) -> Estimate:
     return Estimate(found.value, found.low, found.high, found.n, missing, found.method)
 
 
+def _things(its: Iterable[Found]) -> str:
+    """Return how many of how many things items have, ``3 of 42 turns``; "" unless every item's reason counts its share.
+
+    A share of a talk's turns is one number an item; what it is a share of stands in its reason alone.
+    """
+    part = whole = 0
+    noun = ""
+    for found in its:
+        for value, reason, why in zip(found.numbers, found.reasons, found.whys, strict=True):
+            if reason:
+                continue
+            told = _COUNTED.match(why)
+            if told is None or found.metric.unit != "share" or not int(told[2]):
+                return ""
+            if abs(int(told[1]) / int(told[2]) - value) > 1e-6:
+                return ""
+            part, whole, noun = part + int(told[1]), whole + int(told[2]), told[3]
+    return f"{part} of {whole} {noun}" if whole else ""
+
+
 def _without_a_scenario(ground: Ground, seat: Seat, column: Column, its: Mapping[str, Found], made: Cell) -> None:
     lacking = []
     for card in column.cards:
@@ -208,8 +235,8 @@ def _without_a_scenario(ground: Ground, seat: Seat, column: Column, its: Mapping
         if sum(absent.values()) == n and set(absent) != {_PLAIN}:
             told = "; ".join(f"{number} × {printable(reason)}" for reason, number in absent.items())
             lacking.append(f"{title} has no value ({told})" if told else f"{title} has no items")
-        elif sum(absent.get(one, 0) for one in _WAITING) > WAITING_AT_MOST * n:
-            waiting = sum(absent.get(one, 0) for one in _WAITING)
+        elif sum(absent.get(one, 0) for one in WAITING) > WAITING_AT_MOST * n:
+            waiting = sum(absent.get(one, 0) for one in WAITING)
             lacking.append(f"{title}: {waiting} of {n} items wait for a judge")
     if lacking:
         _withhold(made, "; ".join(lacking))
@@ -217,7 +244,7 @@ def _without_a_scenario(ground: Ground, seat: Seat, column: Column, its: Mapping
 
 def _waiting(made: Cell, of: int) -> None:
     """Withhold a number of whose ``of`` items too many wait for a judge."""
-    waiting = sum(number for reason, number in made["absent"] if reason in _WAITING)
+    waiting = sum(number for reason, number in made["absent"] if reason in WAITING)
     if waiting > WAITING_AT_MOST * of and not made["note"]:
         _withhold(made, f"{waiting} of {of} wait for a judge")
 

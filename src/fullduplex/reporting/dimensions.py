@@ -1,7 +1,8 @@
-"""The tables of a benchmark that reports several dimensions apart, as pure data and as Markdown.
+"""The tables of a benchmark that reports several dimensions apart, as pure data.
 
 A table is ``variant``, ``key``, ``title``, ``text``, ``head`` (what its rows are), ``columns`` (``title``, ``unit``,
-``better``), ``rows`` (``name``, ``marks`` beside it, ``cells`` as in :mod:`.cells`, one a column) and ``notes``.
+``better``), ``rows`` (``name``, ``marks`` beside it, ``cells`` as in :mod:`.cells`, one a column), ``footnotes`` (what
+cells have to tell; a cell's ``refs`` are the numbers of its own, from 1) and ``notes`` on the table as a whole.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fullduplex.reporting.cells import (
     BEST_RESTS_ON,
     BY_CONSTRUCTION,
     FEWEST_RELATED,
+    WAITING,
     Cell,
     by_item,
     cell,
@@ -24,9 +26,7 @@ from fullduplex.reporting.cells import (
     ratio_of,
     unit_and_better,
 )  # fmt: skip
-from fullduplex.reporting.rows import ARROWS, figure
 from fullduplex.reporting.seats import NETWORK, SIMULATED, WHOLE_TURNS, Ground, Seat
-from fullduplex.reporting.tables import markdown_text
 
 Table = dict[str, Any]
 #: Why a conversation has no value for a type of probe that it does not hold.
@@ -41,33 +41,6 @@ def dimensions(ground: Ground) -> list[Table]:
     tables = [table for one in ground.board.dimensions if (table := _table(ground, one)) is not None]
     extra = (_probes(ground), _failures(ground), _related(ground, tables))
     return [*tables, *(table for table in extra if table is not None)]
-
-
-def dimensions_markdown(tables: Sequence[Mapping[str, Any]], level: int = 2) -> str:
-    """Return the tables as Markdown under headings of ``level``; "" where there are none.
-
-    The best value of a column is bold; what a cell has to tell beside its number stands in numbered notes.
-    """
-    parts = []
-    several = len({table["variant"] for table in tables}) > 1
-    for table in tables:
-        notes: dict[str, int] = {}
-        variant = f" ({markdown_text(str(table['variant']))})" if several else ""
-        lines = [
-            [table["head"], *(_head(column) for column in table["columns"])],
-            ["---", *("---:" for _ in table["columns"])],
-        ]
-        for row in table["rows"]:
-            marks = f" ({'; '.join(row['marks'])})" if row["marks"] else ""
-            cells = [_markdown_cell(one, row["name"], notes) for one in row["cells"]]
-            lines.append([markdown_text(f"{row['name']}{marks}"), *cells])
-        parts.append(f"{'#' * level} {markdown_text(str(table['title']))}{variant}\n")
-        parts.append(f"{markdown_text(str(table['text']))}\n")
-        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n")
-        if notes:
-            parts.append("\n".join(f"{number}. {markdown_text(note, 900)}" for note, number in notes.items()) + "\n")
-        parts += [f"{markdown_text(note)}\n" for note in table["notes"]]
-    return "\n".join(parts)
 
 
 def _table(ground: Ground, dimension: Dimension) -> Table | None:
@@ -256,6 +229,7 @@ def _made(
         "head": head,
         "columns": [dict(one) for one in heads],
         "rows": [dict(row) for row in rows],
+        "footnotes": _footnotes(rows),
         "notes": _notes(heads, rows),
     }
 
@@ -277,23 +251,20 @@ def _notes(heads: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]
     return told
 
 
-def _head(column: Mapping[str, str]) -> str:
-    arrow = ARROWS.get(column["better"], "")
-    unit = f" ({column['unit']})" if column["unit"] not in ("", "share", "count") else ""
-    return markdown_text(f"{column['title']}{unit}") + (f" {arrow}" if arrow else "")
-
-
-def _markdown_cell(its: Cell | None, name: str, notes: dict[str, int]) -> str:
-    if its is None:
-        return ""
-    text = f"**{its['text']}**" if its["best"] else its["text"]
-    if its["low"] is not None and its["high"] is not None and its["value"] is not None:
-        text += f" [{figure(its['low'], its['unit'])}, {figure(its['high'], its['unit'])}]"
-    text += f" {its['part']}/{its['n']}" if its["part"] is not None else f" n {its['n']}"
-    absent = "; ".join(f"{number} × {reason}" for reason, number in its["absent"])
-    note = "; ".join(
-        filter(None, [its["note"], f"absent: {absent}" if absent else "", its["judged"] and f"judged: {its['judged']}"])
-    )
-    if not note:
-        return text
-    return f"{text}<sup>{notes.setdefault(note, len(notes) + 1)}</sup>"
+def _footnotes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return what cells have to tell beside their number, each once; a cell's ``refs`` number its own from 1."""
+    told: dict[str, int] = {}
+    for row in rows:
+        for one in row["cells"]:
+            if one is None:
+                continue
+            # What waits for a judge is told once.
+            reasons = [pair for pair in one["absent"] if not ("wait for a judge" in one["note"] and pair[0] in WAITING)]
+            absent = "; ".join(f"{number} × {reason}" for reason, number in reasons)
+            parts = (
+                one["note"] if one["note"] != BY_CONSTRUCTION else "",
+                f"absent: {absent}" if absent else "",
+                f"judged: {one['judged']}" if one["judged"] else "",
+            )
+            one["refs"] = sorted(told.setdefault(text, len(told) + 1) for text in parts if text)
+    return list(told)

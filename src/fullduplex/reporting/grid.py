@@ -143,8 +143,10 @@ def _note(row: Row) -> str:
     if row.get("departure"):
         return f"{where}: {printable(str(row['departure']), 600)}"
     if row.get("judged_by") and row["value"] is not None:
-        # One note for all the numbers of one judge.
-        return f"{system_label(row)}: {printable(str(row['judged_by']), 900)}"
+        # One note for all the numbers of one judge; what else is to be said of it stands once, under the tables.
+        told = "; ".join(f"judged by {one.name}, rubric {one.rubric}" for one in row.get("judges") or () if one.rubric)
+        said = f"{told}; {row['worth']}" if told else str(row["judged_by"])
+        return f"{system_label(row)}: {printable(said, 900)}"
     if row["value"] is None:
         return f"{where}: no value" + (f" ({absences(row)})" if absences(row) else " (no items)")
     return ""

@@ -13,12 +13,14 @@ from fullduplex.benchmarks.published import published
 from fullduplex.data.files import replacing
 from fullduplex.reporting.agreement import goes_with_lines
 from fullduplex.reporting.cards import grounds
-from fullduplex.reporting.dimensions import dimensions, dimensions_markdown
+from fullduplex.reporting.dimensions import dimensions
+from fullduplex.reporting.dimensions_text import dimensions_markdown
+from fullduplex.reporting.entered import Entered, entered
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
 from fullduplex.reporting.talks import clocks_markdown, talks_markdown
-from fullduplex.reporting.trust import agreement_of, judged_by
+from fullduplex.reporting.trust import agreement_of, judge_of
 from fullduplex.runs.amendments import standing
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
@@ -30,6 +32,7 @@ Pair = tuple[Run, Measured]
 def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
     """Return the estimates of one variant as table rows."""
     seed = int(run.about.get("seed", 0))
+    from_judges = entered(run, measured, variant)
     return [
         estimate_row(
             column.scenario.name,
@@ -40,15 +43,22 @@ def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
             scenario_title=column.scenario.title,
         )
         | {"kind": column.metric.kind, "metric_version": column.metric.version}
-        | _judged_by(run, measured, column.metric.judged)
+        | _judged_by(run, measured, from_judges, column)
         for column, found in measured.estimates(variant, seed)
     ]
 
 
-def _judged_by(run: Run, measured: Measured, verdict: str) -> dict[str, str]:
-    if not verdict:
+def _judged_by(run: Run, measured: Measured, from_judges: Entered, column: Column) -> dict[str, Any]:
+    """Return who gave the verdicts that entered a number, as a row has it; nothing where rules alone decided."""
+    kinds = from_judges.kinds(column.scenario.name, column.metric.name)
+    told = [judge_of(run, measured.judges, verdict, by, from_judges.given[verdict, by]) for verdict, by in kinds]
+    if not told:
         return {}
-    return judged_by(run, measured.judges, verdict, recorded=verdict in measured.recorded)
+    return {
+        "judged_by": "; ".join(dict.fromkeys(judge.sentence for judge, _ in told)),
+        "worth": "; ".join(dict.fromkeys(worth for _, worth in told)),
+        "judges": [judge for judge, _ in told],
+    }
 
 
 Speech = Mapping[str, Sequence[Mapping[str, Any]]]

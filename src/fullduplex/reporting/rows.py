@@ -3,8 +3,8 @@
 A row is a JSON object: ``scenario``, ``metric``, ``value``, ``low``, ``high``, ``n``, ``absent``
 (reason: count), ``unit``, ``better``; and, where they are known, ``method``, ``system``, ``variant``,
 ``title`` (the metric's), ``scenario_title``, ``rests_on``, ``family`` (metrics with a table of their own),
-``judged_by`` (who gave the verdicts that it rests on, and what that is worth; ``worth`` in a few words), and
-``item_set`` (a digest of the items that the value rests on).
+``judged_by`` (who gave the verdicts that entered it, and what that is worth; ``worth`` in a few words; ``judges`` the
+same as :class:`fullduplex.reporting.trust.Judge`), and ``item_set`` (a digest of the items that the value rests on).
 """
 
 from __future__ import annotations

@@ -31,11 +31,23 @@ from fullduplex.reporting.rows import (
     system_label,
     waits_for_a_judge,
 )
+from fullduplex.reporting.trust import judge_lines
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-__all__ = ["csv_text", "estimate_row", "latex", "markdown", "markdown_text", "terminal", "to_json", "write_parquet"]
+__all__ = [
+    "csv_text",
+    "estimate_row",
+    "judges_of",
+    "latex",
+    "markdown",
+    "markdown_text",
+    "remarks_of",
+    "terminal",
+    "to_json",
+    "write_parquet",
+]
 
 #: The columns of the long form: one line an estimate.
 LONG = (
@@ -71,7 +83,7 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
     rows = [row for row in rows if not row.get("family") and not waits_for_a_judge(row)]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
         parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
-    parts += [markdown_text(sentence, 900) for sentence in _judges(rows)]
+    parts += [markdown_text(sentence, 900) for sentence in judges_of(rows)]
     for grid in published_grids(published):
         parts += [f"## {markdown_text(grid.title)}", _wide(grid), *_notes(grid)]
     return "\n\n".join(parts) + "\n"
@@ -163,7 +175,7 @@ def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
         if table.row_count:
             made.append(table)
     made += [Text(f"{sentence}\n") for sentence in _remarks(rows)]
-    made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in _judges(rows)]
+    made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in judges_of(rows, brief=True)]
     return Group(*made)
 
 
@@ -233,17 +245,26 @@ def _remarks(rows: Sequence[Row]) -> list[str]:
     told = []
     waiting = sum(map(waits_for_a_judge, rows))
     if waiting:
-        told.append(f"{waiting} numbers wait for a judge: `fullduplex judge RUN --judge SPEC`.")
+        numbers = "1 number waits" if waiting == 1 else f"{waiting} numbers wait"
+        told.append(f"{numbers} for a judge: `fullduplex judge RUN --judge SPEC`.")
     narrow = sum("too narrow" in str(row.get("method") or "") for row in rows if not row.get("family"))
     if narrow:
         told.append(f"{narrow} intervals rest on fewer than 20 items or groups and are too narrow.")
     return told
 
 
-def _judges(rows: Iterable[Row]) -> list[str]:
-    """Return a sentence for each judge on whose word some of ``rows`` rest."""
-    told = (f"{system_label(row)}: {row['judged_by']}." for row in rows if _judged(row) and row.get("judged_by"))
-    return list(dict.fromkeys(told))
+def remarks_of(rows: Sequence[Row]) -> list[str]:
+    """Return what a terminal says below the tables of ``rows``: of intervals, of what waits, and of judges."""
+    return [*_remarks(rows), *(printable(sentence, 900) for sentence in judges_of(rows, brief=True))]
+
+
+def judges_of(rows: Iterable[Row], *, brief: bool = False) -> list[str]:
+    """Return a sentence for each judge on whose word some of ``rows`` rest; see :func:`.trust.judge_lines`."""
+    those = [row for row in rows if _judged(row) and row.get("judged_by")]
+    told = judge_lines((judge for row in those for judge in row.get("judges") or ()), brief=brief)
+    # A table that was read from a file has the sentence alone.
+    bare = (f"{system_label(row)}: {row['judged_by']}." for row in those if not row.get("judges"))
+    return list(dict.fromkeys([*told, *bare]))
 
 
 def _rests_on(row: Row) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.data.files import read_json
@@ -15,27 +17,85 @@ FILE = "agreement.json"
 NOT_VALIDATED = "not validated"
 
 
-def judged_by(run: Run, judges: tuple[Seated, ...], verdict: str, *, recorded: bool) -> dict[str, str]:
-    """Return who gave the verdicts of ``run`` and what their word is worth, for a table; empty where nobody did.
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """Who gave the verdicts of one name, as tables tell it.
 
-    ``judged_by`` is a sentence to stand under a table, ``worth`` a few words to stand beside the number.
-    ``recorded``: some came with the recordings. Worth is what ``fullduplex agree`` found, else "not validated".
+    ``system``: whose replies they are on; ``verdicts``: how many there are; ``rubric``: its name and version;
+    ``weakness``: what has to be said of the judge, else ""; ``found``: what is known of its worth.
     """
-    parts, worth = list[str](), ""
+
+    system: str
+    name: str
+    verdict: str
+    verdicts: int
+    votes: int
+    rubric: str
+    weakness: str
+    found: str
+
+    @property
+    def sentence(self) -> str:
+        """Return who judged, how, and what that is worth, as it stands with a single number."""
+        if self.name == RECORDED:
+            return f"as judged when recorded; {self.found}"
+        votes = f", {self.votes} votes" if self.votes > 1 else ""
+        told = f"judged by {self.name}{votes}, rubric {self.rubric}"
+        return "; ".join(filter(None, (told, self.weakness.rstrip("."), self.found)))
+
+
+def judge_lines(judges: Iterable[Judge], *, brief: bool = False) -> list[str]:
+    """Return a sentence for each judge among ``judges``: on whom, how many verdicts, by what rubrics, and their worth.
+
+    ``brief``: of what is to be said of a judge, the first sentence alone.
+    """
+    by_judge: dict[tuple[str, str], dict[tuple[str, str], Judge]] = {}
+    for one in judges:
+        by_judge.setdefault((one.name, one.weakness), {})[one.system, one.verdict] = one
+    told = []
+    for (name, weakness), those in by_judge.items():
+        counts: Counter[str] = Counter()
+        rubrics: dict[str, None] = {}
+        worth: dict[str, list[str]] = {}
+        for one in those.values():
+            counts[one.system] += one.verdicts
+            votes = f", {one.votes} votes" if one.votes > 1 else ""
+            rubrics.setdefault(f"{one.rubric}{votes}" if one.rubric else one.verdict)
+            worth.setdefault(one.found, []).append(one.verdict)
+        on = [f"{number} on {system}" for system, number in counts.items()]
+        on[0] = on[0].replace(" on ", " verdict on " if counts.total() == 1 else " verdicts on ", 1)
+        found = "; ".join(
+            _in_full(text) if len(worth) == 1 else f"{', '.join(dict.fromkeys(names))}: {_in_full(text)}"
+            for text, names in worth.items()
+        )
+        weak = weakness.partition(". ")[0].rstrip(".") if brief else weakness.rstrip(".")
+        who = "As judged when recorded" if name == RECORDED else f"Judged by {name}"
+        told.append(
+            "; ".join(filter(None, (f"{who}: {', '.join(on)} (rubrics {', '.join(rubrics)})", weak, found))) + "."
+        )
+    return told
+
+
+def _in_full(found: str) -> str:
+    return f"{found}: its verdicts were not compared with people's" if found == NOT_VALIDATED else found
+
+
+def judge_of(run: Run, judges: Iterable[Seated], verdict: str, by: str, verdicts: int) -> tuple[Judge, str]:
+    """Return who gave the ``verdicts`` verdicts called ``verdict`` of ``run``, and their worth in a few words.
+
+    ``by`` is who a verdict names: one of ``judges``, else they came with the recordings. Worth is what
+    ``fullduplex agree`` found, else "not validated".
+    """
     for judge in judges:
         rubric = judge.rubrics.get(verdict)
-        if rubric is None:
+        if rubric is None or judge.name != by:
             continue
-        votes = f", {judge.votes} votes" if judge.votes > 1 else ""
-        told = f"judged by {judge.name}{votes}, rubric {rubric.get('name', '')} {rubric.get('version', '')}"
         found, worth = _worth(run, verdict, judge, str(rubric.get("digest", "")))
-        parts = [told, *([judge.weakness] if judge.weakness else []), found]
-        worth = f"weak judge, {worth}" if judge.weakness else worth
-        break
-    if not parts and recorded:
-        found, worth = _worth(run, verdict, None, "")
-        parts = ["as judged when recorded", found]
-    return {"judged_by": "; ".join(part.rstrip(".") for part in parts), "worth": worth}
+        by = " ".join(filter(None, (rubric.get("name", ""), rubric.get("version", ""))))
+        made = Judge(run.system, judge.name, verdict, verdicts, judge.votes, by, judge.weakness, found)
+        return made, f"weak judge, {worth}" if judge.weakness else worth
+    found, worth = _worth(run, verdict, None, "")
+    return Judge(run.system, RECORDED, verdict, verdicts, 1, "", "", found), worth
 
 
 def agreement_of(run: Run, part: str = "verdicts") -> list[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fullduplex.reporting.rows import Row, figure
+from fullduplex.reporting.tables import judges_of
 
 if TYPE_CHECKING:
     from fullduplex.reporting.page import PageData
@@ -42,13 +43,7 @@ def panels(data: PageData) -> list[dict[str, Any]]:
 
 def _judges(data: PageData, variant: str) -> list[str]:
     """Return a sentence for each judge on whose word a number of ``variant`` rests."""
-    several = len(data.systems) > 1
-    told = (
-        (f"{row.get('system', '')}: " if several else "") + str(row["judged_by"])
-        for row in data.estimates
-        if row.get("variant") == variant and row.get("judged_by") and row["value"] is not None
-    )
-    return list(dict.fromkeys(told))
+    return judges_of([row for row in data.estimates if row.get("variant") == variant])
 
 
 def _groups(data: PageData, variant: str) -> list[dict[str, Any]]:
