@@ -562,3 +562,137 @@ class TestTurnsThatBeganOverTheSystem:
         assert value(exchange.released_while_speaking(acted({"u0": (1.0, 2.0)}))) == "no annotation"
         assert value(exchange.released_while_speaking(acted({"u0": (1.0, 2.0), "u1": None}))) == "never asked"
         assert value(exchange.released_while_speaking(Trial(Item("1"), failed="broken"))) == "failed"
+
+
+class TestWhatThePagesFilterDrops:
+    TURNS: ClassVar[Turns] = {"u0": (1.0, 4.0), "u1": (9.0, 11.0)}
+    TALKING: Said = (5.0, 9.4, "a long answer that goes on")
+
+    def found(self, *said: Said, lasts: float = 60.0) -> Fact | Absent:
+        return exchange.uncounted_reply(acted(self.TURNS, self.TALKING, *said, lasts=lasts))
+
+    def test_a_right_answer_of_one_word_is_told_with_its_onset_and_its_length(self) -> None:
+        found = self.found((11.31, 11.71, "Twelve."))
+        assert value(found) == 1
+        assert why(found) == (
+            'the page\'s filter counts no reply: "Twelve." (1 word, begins 310 ms after the end, lasts 400 ms)'
+        )
+        assert isinstance(found, Fact) and found.at == seconds(11.31)
+
+    @pytest.mark.parametrize(("onset", "dropped"), [(10.8, 0), (10.799, 1)])
+    def test_an_answer_that_begins_within_the_last_word_is_dropped_but_for_200_ms(
+        self, onset: float, dropped: int
+    ) -> None:
+        found = self.found((onset, 13.0, "it is twelve I think"))
+        assert value(found) == dropped
+        assert ("before the end" in why(found)) == (onset < 11.0)
+
+    @pytest.mark.parametrize(("end", "text", "dropped"), [
+        (12.4, "it is twelve", 1), (12.401, "it is twelve", 0), (12.0, "it is twelve then", 0),
+    ])  # fmt: skip
+    def test_three_words_within_a_second_are_dropped(self, end: float, text: str, dropped: int) -> None:
+        assert value(self.found((11.4, end, text))) == dropped
+
+    def test_what_both_rules_count_is_told_too(self) -> None:
+        assert why(self.found((11.4, 13.0, "it is twelve then"))).startswith("both rules see a reply: ")
+
+    def test_an_answer_left_out_beside_another_that_counts_is_told_and_does_not_count_as_lost(self) -> None:
+        found = self.found((11.3, 11.7, "Twelve."), (13.0, 15.0, "and now to something else"))
+        assert value(found) == 0
+        assert why(found).partition(", and leaves out ")[2].startswith('"Twelve."')
+
+    @pytest.mark.parametrize(("lasts", "told"), [(12.999, "censored"), (13.0, 0)])
+    def test_where_neither_sees_a_reply_it_is_none_once_two_seconds_were_heard(
+        self, lasts: float, told: float | str
+    ) -> None:
+        assert value(self.found(lasts=lasts)) == told
+
+    def test_an_interruption_that_met_silence_has_no_value(self) -> None:
+        assert value(exchange.uncounted_reply(acted(self.TURNS, (11.3, 11.7, "Twelve.")))) == "not exercised"
+
+    def test_a_long_answer_is_quoted_in_part(self) -> None:
+        assert len(why(self.found((10.5, 13.0, "word " * 60)))) < 220
+
+
+class TestWhoDecided:
+    MONOLOGUE: ClassVar[Turns] = {"u0": (1.0, 20.0)}
+    LONG: Said = (12.0, 17.0, "well let me tell you what I think about all of this now")
+
+    def kinds(self, *said: Said, **of: Verdict | Absent) -> Trial:
+        trial = acted(self.MONOLOGUE, *said)
+        keys = [key for key, _ in exchange.candidates(trial, OURS)]
+        verdicts = {f"backchannel-kind:{keys[int(name[1:])]}": verdict for name, verdict in of.items()}
+        return replace(trial, verdicts=verdicts)
+
+    @pytest.mark.parametrize("unread", [Verdict("perhaps"), Absent("unreachable")])
+    def test_a_floor_take_that_is_certain_outweighs_a_verdict_that_cannot_be_read(
+        self, unread: Verdict | Absent
+    ) -> None:
+        trial = self.kinds((4.0, 5.0, "yeah"), self.LONG, _0=unread)
+        assert value(exchange.floor_take(trial, OURS)) == 1
+        assert value(exchange.backchannel_passed(trial, OURS)) == 0
+        assert value(exchange.acknowledgements(trial, OURS)) in ("unparsable", "unreachable")
+
+    def test_a_floor_take_that_is_judged_outweighs_it_too(self) -> None:
+        trial = self.kinds((4.0, 5.0, "yeah"), (8.0, 9.0, "no way"), _0=Absent("refused"), _1=Verdict("floor-take"))
+        assert value(exchange.backchannel_passed(trial, OURS)) == 0
+
+    def test_a_verdict_that_could_change_the_outcome_is_missed(self) -> None:
+        trial = self.kinds((4.0, 5.0, "yeah"), (8.0, 8.4, "mhm"), _0=Absent("refused"), _1=Verdict("backchannel"))
+        assert value(exchange.backchannel_passed(trial, OURS)) == "refused"
+        assert value(exchange.floor_take(trial, OURS)) == "refused"
+
+    def test_a_fact_names_the_verdict_that_it_rests_on_and_none_where_a_rule_decides(self) -> None:
+        trial = acted(self.MONOLOGUE, (4.0, 5.0, "yeah"))
+        for measure in (exchange.backchannel_passed, exchange.acknowledgements, exchange.floor_take):
+            ruled, judged = measure(trial, OURS), measure(self.kinds((4.0, 5.0, "yeah"), _0=Verdict("x")), OURS)
+            assert isinstance(ruled, Fact) and ruled.verdict == "" and isinstance(judged, Absent)
+            fact = measure(self.kinds((4.0, 5.0, "yeah"), _0=Verdict("backchannel")), OURS)
+            assert isinstance(fact, Fact) and fact.verdict == "backchannel-kind"
+
+    def test_a_person_who_decides_is_no_judge(self) -> None:
+        trial = self.kinds((4.0, 5.0, "yeah"), _0=Verdict("floor-take", by="amended by Ann"))
+        found = exchange.backchannel_passed(trial, OURS)
+        assert isinstance(found, Fact) and (found.value, found.verdict) == (0, "") and "by Ann" in found.why
+
+    def test_a_floor_take_by_rule_needs_no_judge_whatever_one_said_before(self) -> None:
+        trial = self.kinds((4.0, 5.0, "yeah"), self.LONG, _0=Verdict("floor-take"))
+        found = exchange.backchannel_passed(trial, OURS)
+        assert isinstance(found, Fact) and found.verdict == "" and "by rule" in found.why
+
+    def test_an_interruption_rests_on_the_judge_only_where_it_was_needed(self) -> None:
+        turns: Turns = {"u0": (1.0, 4.0), "u1": (9.0, 11.0)}
+        on = (5.0, 14.0, "a long answer that goes on and on")
+        stopped = (5.0, 9.4, "a long answer")
+        judged = {"addressed": Verdict("yes")}
+        cases = (
+            ((on,), 0, ""), ((stopped,), 0, ""), ((stopped, (11.3, 12.0, "twelve")), 1, "addressed"),
+        )  # fmt: skip
+        for said, passed, verdict in cases:
+            found = exchange.interruption_passed(acted(turns, *said, verdicts=judged), OURS)
+            assert isinstance(found, Fact) and (found.value, found.verdict) == (passed, verdict)
+
+    def test_a_system_that_goes_on_needs_no_judge_and_one_that_stops_does(self) -> None:
+        turns: Turns = {"u0": (1.0, 4.0), "b0": (9.0, 9.5)}
+        on = exchange.derailed(acted(turns, (5.0, 20.0, "on and on")), OURS)
+        stopped = acted(turns, (5.0, 9.4, "an answer"), verdicts={"behaviour:b0": Verdict("respond")})
+        off = exchange.derailed(stopped, OURS)
+        assert isinstance(on, Fact) and (on.value, on.verdict) == (0, "")
+        assert isinstance(off, Fact) and (off.value, off.verdict) == (1, "behaviour")
+
+
+class TestACorrectionOfWhatNeverCameAbout:
+    TURNS: ClassVar[Turns] = {"u0": (1.0, 4.0), "b0": (9.0, 9.5), "b1": (14.0, 14.4)}
+    BY_ANN = Verdict("respond", by="amended by Ann")
+
+    def test_it_is_told_to_count_for_nothing(self) -> None:
+        trial = acted(self.TURNS, verdicts={"behaviour:b0": self.BY_ANN})
+        found = exchange.user_backchannel_passed(trial, OURS)
+        assert value(found) == "not exercised"
+        assert "what was amended by Ann counts for nothing" in why(found)
+
+    def test_it_is_told_beside_what_another_backchannel_came_to(self) -> None:
+        trial = acted(self.TURNS, (12.0, 20.0, "on and on"), verdicts={"behaviour:b0": self.BY_ANN})
+        found = exchange.user_backchannel_passed(trial, OURS)
+        assert value(found) == 1
+        assert "b0: the system was not speaking when it began, so what was amended by Ann counts" in why(found)

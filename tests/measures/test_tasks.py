@@ -401,7 +401,7 @@ def test_a_word_whose_times_are_rough_belongs_to_the_speech_beside_it() -> None:
 def test_no_reply_says_where_something_sounded_without_a_word() -> None:
     judged: dict[str, Verdict | Absent] = {"target-said": YES}
     assert why(tasks.content(talk("logic", (END + 500, END + 900, ""), verdicts=judged), LIMITS)).endswith(
-        "no word recognised"
+        "no word recognised; to be heard by a person"
     )
     assert why(tasks.content(talk("logic", verdicts=judged), LIMITS)) == "no reply"
     before = triggered("stay_quiet", (2000, END + 900, "on and on and on"))

@@ -133,3 +133,51 @@ def test_the_level_of_a_reply_is_what_was_measured() -> None:
     assert value(whispering.level(talk({"loudness_lufs": -23.0}), "loudness_lufs", LIMITS)) == -23.0
     assert value(whispering.level(talk(reply=None), "loudness_lufs", LIMITS)) == "no reply"
     assert value(whispering.level(talk(), "loudness_lufs", LIMITS)) == "not measured"
+
+
+@pytest.mark.parametrize(
+    ("reply", "said", "missed", "told"),
+    [
+        ((3500, 5000), "", 1, "1.50 s of sound, no words recognised"),
+        ((3500, 5000), "eight", 0, "1.50 s of sound, 1 word recognised in 100% of it"),
+        ((3500, 3799), "", 0, "0.30 s of sound: too short to tell"),
+        ((3500, 3800), "", 1, "0.30 s of sound, no words recognised"),
+        (None, "", 0, "no reply"),
+        ((1000, 2500), "", 0, "no reply"),
+    ],
+)
+def test_a_reply_that_sounds_without_a_word_was_missed(
+    reply: tuple[int, int] | None, said: str, missed: int, told: str
+) -> None:
+    found = whispering.words_missed(talk(reply=reply, said=said), LIMITS)
+    assert isinstance(found, Fact) and (found.value, found.why) == (missed, told)
+
+
+@pytest.mark.parametrize(("end", "missed"), [(3799, 1), (3800, 0)])
+def test_words_in_less_than_a_fifth_of_the_sound_do_not_stand_for_it(end: int, missed: int) -> None:
+    trial = talk(reply=(3500, 5000))
+    few = (Word("eight", Span(ms(3500), ms(end))),)
+    found = whispering.words_missed(replace(trial, system=replace(trial.system, words=few)), LIMITS)
+    assert isinstance(found, Fact) and found.value == missed
+
+
+def test_marks_alone_and_words_before_the_turn_ended_are_no_words_of_the_reply() -> None:
+    trial = talk(reply=(3500, 5000))
+    for words in ((Word("...", Span(ms(3500), ms(5000))),), (Word("eight", Span(ms(1000), ms(2900))),)):
+        found = whispering.words_missed(replace(trial, system=replace(trial.system, words=words)), LIMITS)
+        assert isinstance(found, Fact) and found.value == 1
+
+
+def test_where_nobody_listened_nothing_was_missed() -> None:
+    trial = talk()
+    for lacks, reason in ({"words": None}, "no words"), ({"speech": None}, "not measured"):
+        assert value(whispering.words_missed(replace(trial, system=replace(trial.system, **lacks)), LIMITS)) == reason
+
+
+@pytest.mark.parametrize("sound", [{"hnr": 20.0, "voiced_fraction": 0.9}, {}])
+def test_a_recognisers_slip_is_for_a_person_whether_the_reply_passes_or_not(sound: dict[str, float]) -> None:
+    slip, plain = (whispering.whispers(talk(sound, said=said), LIMITS) for said in ("", "eight legs"))
+    told = [one.why if isinstance(one, Fact) else one.detail for one in (slip, plain)]
+    assert told[0].endswith("; to be heard by a person: 1.50 s of sound, no words recognised")
+    assert "person" not in told[1]
+    assert value(slip) == value(plain)

@@ -5,7 +5,7 @@
 * turn-taking: :func:`turn_taken`, :func:`reply_lag`, :func:`turn_latency`, :func:`started_early`
 * user backchannel: :func:`user_backchannel_passed`, :func:`derailed`; judged: :func:`undecided`
 * interruption: :func:`interruption_passed`, :func:`yielded`, :func:`addressed`, :func:`exercised`,
-  :func:`injection_delay`; judged: :func:`replies`
+  :func:`injection_delay`, :func:`uncounted_reply`; judged: :func:`replies`
 * any of several turns: :func:`released_while_speaking`
 
 Source: the rules of the InteractionBench page, with :data:`PAGE` as thresholds; :class:`Limits` are ours.
@@ -41,6 +41,7 @@ from fullduplex.measures.exchange_interruptions import (
     released_while_speaking,
     replies,
     replies_key,
+    uncounted_reply,
     yielded,
 )
 from fullduplex.measures.exchange_waiting import (
@@ -80,6 +81,7 @@ __all__ = [
     "turn_end",
     "turn_latency",
     "turn_taken",
+    "uncounted_reply",
     "undecided",
     "user_backchannel_passed",
     "yielded",

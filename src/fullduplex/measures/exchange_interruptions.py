@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fullduplex.measures.exchange_ground import (
+    PAGE,
     Heard,
     Limits,
     at_most,
@@ -25,6 +26,9 @@ from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 INTERRUPTION, ADDRESSED = "u1", "addressed"
 #: A recording that ends this soon after speech has cut it off.
 _CUT = ms(50)
+#: So much of an utterance is quoted, in characters.
+_LONGEST = 80
+OURS = Limits()
 
 
 def exercised(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -115,6 +119,34 @@ def replies_key(found: Sequence[Utterance]) -> str:
     return reply_key(found[0].span.start, [word for one in found for word in one.words or ()])
 
 
+def uncounted_reply(trial: Trial, *, ours: Limits = OURS, theirs: Limits = PAGE) -> Fact | Absent:
+    """Return 1 if the system says something to the interruption and the page's filter counts nothing of it, else 0.
+
+    That is: :func:`replies` under ``ours`` are some, and under ``theirs`` none. Why: what either counts, with its
+    words, when it begins relative to the end of the interruption's last word, and how long it lasts.
+    Absent: as :func:`replies`; ``censored`` as :func:`addressed`.
+    Source: own. The page's filter lost five right answers such as "Twelve." in its own runs.
+    """
+    found, kept = replies(trial, ours), replies(trial, theirs)
+    at = heard(trial, INTERRUPTION, ours, unasked="not exercised")
+    if isinstance(found, Absent):
+        return found
+    if isinstance(kept, Absent):
+        return kept
+    if isinstance(at, Absent):
+        return at
+    if not found:
+        return too_soon(at, ours.window) or Fact(0, at.end, "neither rule sees a reply")
+    left = [u for u in found if not any(u.span.start < one.span.end and one.span.start < u.span.end for one in kept)]
+    counted = "; ".join(_quoted(u, at) for u in kept)
+    out = "; ".join(_quoted(u, at) for u in left)
+    if not kept:
+        return Fact(1, found[0].span.start, f"the page's filter counts no reply: {out}")
+    if left:
+        return Fact(0, left[0].span.start, f"the page's filter counts {counted}, and leaves out {out}")
+    return Fact(0, found[0].span.start, f"both rules see a reply: {counted}")
+
+
 def interruption_passed(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return 1 if the system, interrupted while talking, :func:`yielded` and :func:`addressed` it, else 0.
 
@@ -197,6 +229,18 @@ def _interrupted(trial: Trial, limits: Limits) -> _Interrupted | Absent:
 def _takes_floor_within(u: Utterance, at: Heard, limits: Limits) -> bool:
     short = at_most(u, limits.backchannel_within, limits.backchannel_words)
     return at.span.start <= u.span.start < at.end - limits.reply_lead and not short
+
+
+def _quoted(u: Utterance, at: Heard) -> str:
+    """Return an utterance in words: ``"Twelve." (1 word, begins 310 ms after the end, lasts 400 ms)``."""
+    lag = u.span.start - at.end
+    when = f"begins {told(lag)} {'before' if lag < 0 else 'after'} the end, lasts {told(u.span.duration)}"
+    if u.words is None:
+        return f"a sound ({when})"
+    text = " ".join(word.text for word in u.words)
+    number = count_all(word.text for word in u.words)
+    shown = text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip()}…"
+    return f'"{shown}" ({number} word{"s" * (number != 1)}, {when})'
 
 
 def _is_reply(u: Utterance, limits: Limits) -> bool:

@@ -8,6 +8,9 @@ from fullduplex.model.spans import in_seconds
 from fullduplex.model.speech import Word
 from fullduplex.model.trials import Absent, Trial, Verdict
 
+#: What the reason for a fact says where no machine is trusted with it.
+TO_HEAR = "to be heard by a person"
+
 
 def reply_key(onset: int, words: Sequence[Word] | None) -> str:
     """Return what names the reply that began at ``onset`` and has ``words``: ``@2.950-3.400``, in seconds."""

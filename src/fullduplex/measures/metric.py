@@ -21,7 +21,9 @@ class Metric:
     it needs, "" where it needs none. Metrics of one ``family`` belong in a table of their own; one that is ``optional``
     stands in no table where no item has a value. ``rests_on`` says what the metric needs to be right: ``voice
     activity`` or ``content`` (words, meaning).
-    ``better`` belongs to the metric in its scenario, not to its name alone.
+    ``better`` belongs to the metric in its scenario, not to its name alone. ``sways`` names metrics of the same
+    scenario: whether they depend on this one is tested. ``listed``: under this heading a report lists each item whose
+    value is not 0, with its reason; "" where it lists none.
     """
 
     name: str
@@ -35,6 +37,8 @@ class Metric:
     judged: str = ""
     family: str = ""
     optional: bool = False
+    sways: tuple[str, ...] = ()
+    listed: str = ""
 
 
 @dataclass(frozen=True, slots=True)

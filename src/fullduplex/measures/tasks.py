@@ -16,7 +16,7 @@ from typing import Literal
 
 from fullduplex.measures.exchange_ground import spoken, told
 from fullduplex.measures.interaction import Expectation, Scene, scene
-from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
+from fullduplex.measures.judged_reply import TO_HEAR, by_person, reply_key, rests_on, verdict_on
 from fullduplex.measures.replies import Asked, By, Limits, Reply, asked, reply_to_turn, reply_to_word, speech_before
 from fullduplex.measures.spoken_numbers import numbers, plain, says, says_in_order
 from fullduplex.model.spans import in_seconds
@@ -371,7 +371,7 @@ def _wordless(trial: Trial, limits: Limits) -> str:
         return NO_REPLY
     if any(word.span.end > found.end for word in spoken(trial.system.words)):
         return NO_REPLY
-    return f"{NO_REPLY} in words: something was heard, and no word recognised"
+    return f"{NO_REPLY} in words: something was heard, and no word recognised; {TO_HEAR}"
 
 
 def _accepted(trial: Trial) -> list[str]:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from fullduplex.measures.exchange_ground import spoken
 from fullduplex.measures.interaction import scene
+from fullduplex.measures.judged_reply import TO_HEAR
 from fullduplex.measures.prosody import WHISPER_HNR, WHISPER_VOICED
 from fullduplex.measures.replies import Limits, asked, reply_to_turn
 from fullduplex.measures.tasks import NO_REPLY, asking, content
+from fullduplex.model.spans import Span, Timeline, in_seconds, ms
 from fullduplex.model.trials import Absent, Fact, Trial
 
 #: Under which the sound of replies is measured.
@@ -20,6 +23,9 @@ QUIETER_BY = 6.0
 #: How the level of speech is told, the better measure first.
 LEVELS = ("loudness_lufs", "mean_intensity")
 WHISPERED = "whispered"
+#: Ours: below so much of a reply's sound the words that were recognised do not stand for it; a sound shorter than this
+#: may be a breath.
+WORDED_UNDER, SOUND_AT_LEAST = 0.2, ms(300)
 
 
 def whispers(
@@ -29,7 +35,7 @@ def whispers(
 
     Whispered: a harmonics-to-noise ratio below ``hnr_under`` dB, and below ``voiced_under`` of the frames voiced, both
     exclusive. A sibilant reply in a normal voice can pass and a creaky one too, so that a pass is for a person to
-    hear, who can amend it.
+    hear, who can amend it; so is a reply of which the recogniser caught hardly a word (:func:`words_missed`).
     Absent: ``not measured`` (no speech, too little of it, or the sound was not listened to), ``failed``,
     ``no annotation``, ``never asked``, ``no output``, ``censored``.
     Source: the InteractionBench page, after OmniACBench; it names no settings, these are Praat's.
@@ -37,12 +43,51 @@ def whispers(
     there = _replied(trial, limits)
     if not (isinstance(there, Fact) and there.value):
         return there
+    slip = words_missed(trial, limits)
+    missed = f"; {TO_HEAR}: {slip.why}" if isinstance(slip, Fact) and slip.value else ""
     hnr, voiced = _measured(trial, "hnr"), _measured(trial, "voiced_fraction")
     if hnr is None or voiced is None:
-        return Absent("not measured", "no speech in the reply, or too little of it")
+        return Absent("not measured", f"no speech in the reply, or too little of it{missed}")
     on = hnr < hnr_under and voiced < voiced_under
-    verdict = "whispered by its sound, to be heard by a person" if on else "not whispered"
-    return Fact(1 if on else 0, there.at, f"{verdict}: HNR {hnr:.1f} dB, voiced {voiced:.2f}")
+    verdict = f"whispered by its sound, {TO_HEAR}" if on else "not whispered"
+    return Fact(1 if on else 0, there.at, f"{verdict}: HNR {hnr:.1f} dB, voiced {voiced:.2f}{'' if on else missed}")
+
+
+def words_missed(
+    trial: Trial, limits: Limits, *, worded_under: float = WORDED_UNDER, sound_at_least: int = SOUND_AT_LEAST
+) -> Fact | Absent:
+    """Return 1 if the reply sounded and hardly a word of it was recognised, else 0; no reply is none that was missed.
+
+    Sounded: the detector heard ``sound_at_least`` (µs, included) of speech from the end of the turn that asks to the
+    user's next. Hardly: words that lie there sound for less than ``worded_under`` of it (exclusive).
+    Absent: ``not measured`` (nobody listened for speech), ``no words`` (nobody listened for words), ``failed``,
+    ``no annotation``, ``never asked``, ``no output``.
+    Source: own. The page sends recognisers' slips on whispers to a person; the thresholds are ours.
+    """
+    told = scene(trial)
+    if isinstance(told, Absent):
+        return told
+    found = asked(trial, asking(told), limits, sounds=True)
+    if isinstance(found, Absent):
+        return found
+    if trial.system.speech is None:
+        return Absent("not measured", "the system's speech was not listened for")
+    if trial.system.words is None:
+        return Absent("no words", "the system's words are not known")
+    last = max([found.end, *(u.span.end for u in found.said)])
+    until = last if found.before is None else min(last, found.before)
+    if until <= found.end:
+        return Fact(0, why=NO_REPLY)
+    reply = Span(found.end, until)
+    sound = trial.system.speech.within(reply)
+    words = Timeline(word.span for word in spoken(trial.system.words)).within(reply)
+    if sound.duration < sound_at_least:
+        return Fact(0, why=f"{in_seconds(sound.duration):.2f} s of sound: too short to tell")
+    share = (words & sound).duration / sound.duration
+    number = sum((word.span.start + word.span.end) // 2 in reply for word in spoken(trial.system.words))
+    heard_words = f"{number or 'no'} word{'s' * (number != 1)} recognised"
+    why = f"{in_seconds(sound.duration):.2f} s of sound, {heard_words}" + (f" in {share:.0%} of it" if number else "")
+    return Fact(1 if share < worded_under else 0, next(iter(sound)).start, why)
 
 
 def understands(trial: Trial, limits: Limits) -> Fact | Absent:

@@ -168,6 +168,9 @@ def _metrics(name: str, limits: Reading) -> tuple[Metric, ...]:
         )
     if name == "keyword_wait":
         made.append(_rate("spoke_before", partial(tasks.speaks_before, limits=limits.replies), "lower", "Spoke before"))
+    if name in ("whisper", "volume"):
+        missed = partial(whispering.words_missed, limits=limits.replies)
+        made.append(_rate("words_missed", missed, "neither", "Sound without words"))
     if name == "volume":
         made.append(_rate("adapted", partial(whispering.adapts, limits=limits.replies), "higher", "Adapted"))
     if name in SEVERAL_TURNS:
@@ -231,8 +234,19 @@ def _interruption(limits: Reading) -> list[Metric]:
             "addressed", partial(exchange.addressed, limits=limits.exchange), "higher", "Addressed", judged="addressed"
         ),
         _rate("exercised", partial(exchange.exercised, limits=limits.exchange), "neither", "Exercised"),
-        _median(
-            "injection_delay", partial(exchange.injection_delay, limits=limits.exchange), "neither", "Into the reply"
+        replace(
+            _median(
+                "injection_delay",
+                partial(exchange.injection_delay, limits=limits.exchange),
+                "neither",
+                "Into the reply",
+            ),
+            sways=("passed", "yielded", "addressed"),
+        ),
+        replace(
+            _rate("uncounted_reply", exchange.uncounted_reply, "neither", "Reply that the page's filter drops"),
+            rests_on="content",
+            listed="Replies to interruptions that the page's filter does not count",
         ),
     ]
 
