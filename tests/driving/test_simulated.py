@@ -22,6 +22,7 @@ from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.providers.language_models import Message
 from fullduplex.providers.voices import Spoken
+from fullduplex.providers.voices.opened import open_voice
 from fullduplex.systems.scripted import Answer, Say, Script, Scripted, Sound
 
 RATE = 16_000
@@ -327,6 +328,13 @@ def test_the_five_personas_carry_the_settings_of_their_voices() -> None:
     expected = {"stability": 0.6, "similarity": 0.78, "style": 0.3, "speaker_boost": True, "speed": 1.1, "voice": "x"}
     assert spec.options == expected
     assert personas["Priya Patil"].spoken_by(Spec("hibari")).options == {"speed": 1.1}
+    settings = {"stability": 0.6, "similarity": 0.78, "style": 0.3, "speaker_boost": True, "voice": "x"}
+    assert personas["Priya Patil"].settled(Spec("elevenlabs", {"voice": "x"})).options == settings
+
+
+def test_elevenlabs_takes_every_option_that_a_persona_gives_it() -> None:
+    for persona in read_personas().values():
+        assert open_voice(persona.spoken_by(Spec("elevenlabs", {"voice": "x"}))).spec.options["speaker_boost"] is True
 
 
 def test_a_persona_can_be_written_and_read(tmp_path: Path) -> None:

@@ -114,6 +114,25 @@ def test_elevenlabs_is_asked_as_documented(server: Server) -> None:
     assert body == {"text": "Go", "model_id": "m", "seed": 7}
 
 
+def test_elevenlabs_is_asked_for_the_settings_that_are_given_and_for_no_other(server: Server) -> None:
+    server.answers = [(200, with_timestamps(aligned("Go")))]
+    voice = ElevenLabs("a", base_url=server.url, stability=0.5, similarity=0.75, style=0.4, speaker_boost=True)
+    voice.speak("Go")
+    assert server.asked[0][2]["voice_settings"] == {
+        "stability": 0.5, "similarity_boost": 0.75, "style": 0.4, "use_speaker_boost": True,
+    }  # fmt: skip
+    assert voice.spec.options["similarity"] == 0.75 and "speed" not in voice.spec.options
+    assert "stability" not in ElevenLabs("a").spec.options
+
+
+@pytest.mark.parametrize(
+    "given", [{"stability": 1.01}, {"similarity": -0.01}, {"style": True}, {"speed": 0.69}, {"speaker_boost": 1}]
+)
+def test_a_setting_that_elevenlabs_does_not_have_is_refused(given: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=next(iter(given))):
+        ElevenLabs("a", **given)
+
+
 def test_elevenlabs_without_alignment_has_no_words(server: Server) -> None:
     server.answers = [(200, with_timestamps(None))]
     spoken = ElevenLabs("abc", base_url=server.url).speak("Go")

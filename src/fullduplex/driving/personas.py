@@ -52,9 +52,13 @@ class Persona:
 
         Options that ``voice`` states itself win.
         """
-        own = dict(self.voice.get(voice.name, {}))
         pace = {} if self.pace == 1 else {"speed": self.pace}
-        return Spec(voice.name, pace | own | dict(voice.options), voice.revision)
+        settled = self.settled(voice)
+        return Spec(voice.name, pace | dict(settled.options), voice.revision)
+
+    def settled(self, voice: Spec) -> Spec:
+        """Return ``voice`` with this persona's options for it and nothing else; options that it states itself win."""
+        return Spec(voice.name, dict(self.voice.get(voice.name, {})) | dict(voice.options), voice.revision)
 
     def to_json(self) -> dict[str, Any]:
         """Return the persona, times in decimal seconds."""

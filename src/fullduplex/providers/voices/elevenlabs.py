@@ -24,6 +24,16 @@ from fullduplex.providers.voices import Spoken, as_spoken, check_speakable, chec
 from fullduplex.providers.voices.remote import PATIENCE, asked, checked_url
 
 _RATE = 24_000
+#: The service's settings: our option, and the name that is sent.
+_SETTINGS = {
+    "stability": "stability",
+    "similarity": "similarity_boost",
+    "style": "style",
+    "speaker_boost": "use_speaker_boost",
+    "speed": "speed",
+}
+#: How slow and how fast it can be asked to speak, its own speed being 1.
+_SPEED = (0.7, 1.2)
 #: The last character may end this much after the audio, in seconds.
 _SLACK = 0.5
 
@@ -34,6 +44,9 @@ class ElevenLabs:
 
     ``seed`` asks for the same speech each time, which is promised only as far as the service can. ``key`` is no
     part of the spec and is never shown. ``timeout`` is how many seconds the server may be silent.
+
+    ``stability``, ``similarity`` and ``style`` (0 to 1), ``speaker_boost`` and ``speed`` (0.7 to 1.2) are the service's
+    voice settings; those that are None are neither sent nor part of the spec: the voice keeps its own.
     Raises :class:`InputError` without a voice, :class:`PluginError` where no speech could be had.
     """
 
@@ -42,6 +55,11 @@ class ElevenLabs:
     seed: int = 0
     base_url: str = "https://api.elevenlabs.io"
     timeout: float = 120.0
+    stability: float | None = None
+    similarity: float | None = None
+    style: float | None = None
+    speaker_boost: bool | None = None
+    speed: float | None = None
     key: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -50,19 +68,30 @@ class ElevenLabs:
         checked_url("elevenlabs", self.base_url)
         checked_factor("elevenlabs", "timeout", self.timeout, *PATIENCE)
         checked_seed("elevenlabs", self.seed)
+        for name in ("stability", "similarity", "style"):
+            if getattr(self, name) is not None:
+                checked_factor("elevenlabs", name, getattr(self, name), 0, 1)
+        if self.speed is not None:
+            checked_factor("elevenlabs", "speed", self.speed, *_SPEED)
+        if not isinstance(self.speaker_boost, bool | None):
+            raise InputError("elevenlabs", "speaker_boost", found=self.speaker_boost, expected="true or false")
 
     @property
     def spec(self) -> Spec:
-        """Return the voice, the model, the seed and the server; not the key."""
+        """Return the voice, the model, the seed, the server and the settings that are asked for; not the key."""
         options = {"voice": self.voice, "model": self.model, "seed": self.seed, "base_url": self.base_url.rstrip("/")}
-        return Spec("elevenlabs", options)
+        asks = {name: getattr(self, name) for name in _SETTINGS if getattr(self, name) is not None}
+        return Spec("elevenlabs", options | asks)
 
     def speak(self, text: str) -> Spoken:
         """Return ``text`` as speech with its words where the service aligns its characters."""
         check_speakable(text)
         server = checked_url("elevenlabs", self.base_url)
         url = f"{server}/v1/text-to-speech/{quote(str(self.voice), safe='')}/with-timestamps?output_format=pcm_{_RATE}"
-        body = {"text": text, "model_id": self.model, "seed": self.seed}
+        body: dict[str, Any] = {"text": text, "model_id": self.model, "seed": self.seed}
+        settings = {sent: getattr(self, name) for name, sent in _SETTINGS.items() if getattr(self, name) is not None}
+        if settings:
+            body["voice_settings"] = settings
         content = asked("elevenlabs", url, body, {"xi-api-key": self.key}, key=self.key, timeout=self.timeout)
         try:
             told = json.loads(content)
