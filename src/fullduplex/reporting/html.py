@@ -10,17 +10,20 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
+from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.benchmarks.published import published
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Trial
 from fullduplex.reporting.cards import cards, grounds
+from fullduplex.reporting.conversation import probes_of, short_events, turns_of
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.report import Pair, corrections, departures, moved
 from fullduplex.reporting.sounds import TWIN, has_twin, sound_path
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
-from fullduplex.runs.measured import Measured
+from fullduplex.runs.judges import with_verdicts
+from fullduplex.runs.measured import Measured, scenario_of
 from fullduplex.runs.run import Run
 from fullduplex.runs.talks import STAGES, Talks, talks
 
@@ -118,8 +121,10 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[PageItem]:
             item = _item(folder)
             if item is None:
                 continue
-            trial = trial_or_failure(folder, SEEN)
-            yield _page_item(run, folder, item, trial, base, facts.get((item["set"], item["id"]), []))
+            trial = _judged(measured, folder, item, trial_or_failure(folder, SEEN))
+            probes = probes_of(trial, _scenarios(measured, item))
+            found = facts.get((item["set"], item["id"]), [])
+            yield _page_item(run, folder, item, trial, base, found, probes=probes)
             if trial.twin is not None and has_twin(folder):
                 yield _page_item(run, folder, item, trial.twin, base, [], twin=True)
 
@@ -132,6 +137,7 @@ def _page_item(
     base: Path,
     facts: Sequence[Mapping[str, Any]],
     *,
+    probes: Sequence[Mapping[str, Any]] = (),
     twin: bool = False,
 ) -> PageItem:
     path = sound_path(run, folder, twin=twin)
@@ -155,10 +161,28 @@ def _page_item(
         audio=quote(os.path.relpath(path, base), safe="/") if path.is_file() else None,
         duration=waves.get("duration") or max([*ends, *last, 1]) / 1e6,
         tracks=tracks,
-        events=event_rows(trial.events),
+        events=short_events(event_rows(trial.events)),
         facts=facts,
+        turns=turns_of(trial),
+        probes=probes,
         twin=twin,
     )
+
+
+def _scenarios(measured: Measured, item: Mapping[str, Any]) -> list[tuple[Benchmark, Scenario]]:
+    """Return what each variant measures an item as."""
+    found = [(benchmark, scenario_of(benchmark, item)) for benchmark in measured.benchmarks]
+    return [(benchmark, scenario) for benchmark, scenario in found if scenario is not None]
+
+
+def _judged(measured: Measured, folder: Path, item: Mapping[str, Any], trial: Trial) -> Trial:
+    """Return ``trial`` with what judges and people said of it."""
+    try:
+        judged = with_verdicts(trial, folder, measured.judges)
+    except InputError:
+        judged = trial  # its failure is counted already
+    asked = {asks.verdict for _, scenario in _scenarios(measured, item) for asks in scenario.asks}
+    return measured.amendments.to_verdicts(judged, item["set"], item["id"], asked)
 
 
 def _item(folder: Path) -> dict[str, Any] | None:

@@ -27,6 +27,8 @@ from fullduplex.errors import InputError
 
 _SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "main.js")
 _CUT = "<!--items-->"
+#: What of an item is read when it is opened.
+_DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes")
 #: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
 _OPUS_RATE = 24_000
 
@@ -40,7 +42,8 @@ class PageItem:
     time may be None), ``speech`` ([start, end]), ``words_from``, ``speech_from`` and ``peaks``
     (as :func:`fullduplex.reporting.sound.peaks`). ``events``: ``kind``, ``start``, ``end``, ``text``,
     ``source``. ``facts``: ``variant``, ``metric``, ``value`` (or None), ``absent``, ``why``, ``at`` (or
-    None), ``unit``. ``twin``: it is another item's clean twin, and not counted.
+    None), ``unit``. ``turns`` and ``probes``: as in :mod:`fullduplex.reporting.conversation`. ``twin``: it is another
+    item's clean twin, and not counted.
     """
 
     system: str
@@ -52,6 +55,8 @@ class PageItem:
     tracks: Mapping[str, Mapping[str, Any]]
     events: Sequence[Mapping[str, Any]]
     facts: Sequence[Mapping[str, Any]]
+    turns: Sequence[Mapping[str, Any]] = ()
+    probes: Sequence[Mapping[str, Any]] = ()
     twin: bool = False
 
     @property
@@ -114,9 +119,7 @@ def write_page(
                     out, f"audio of {item.key}", found=item.audio, expected="an address relative to the page"
                 )
             index.add(item, embedded=item.key in embed)
-            record = {
-                key: value for key, value in asdict(item).items() if key in ("tracks", "events", "facts", "audio")
-            }
+            record = {key: value for key, value in asdict(item).items() if key in _DETAILS}
             _inert(details, f"item-{number}", record)
             if item.key in embed:
                 _inert(details, f"sound-{number}", _as_opus(embed[item.key]))

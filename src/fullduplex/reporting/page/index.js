@@ -48,7 +48,8 @@ const isMoved = (item) => {
   }
   return false;
 };
-/** Metrics whose every value is 0 or 1: verdicts, shown as yes and no. */
+/** Metrics whose every value is 0 or 1, and not by chance: verdicts, shown as yes and no. */
+const AVERAGED = ["mean", "median", "trimmed"];
 const verdicts = (() => {
   const other = new Set();
   const all = new Set();
@@ -60,7 +61,7 @@ const verdicts = (() => {
       if (typeof value === "number" && value !== 0 && value !== 1) other.add(metric);
     }
   }
-  return new Set([...all].filter((metric) => !other.has(metric) && ["", "share"].includes(unitOf(metric))));
+  return new Set([...all].filter((metric) => !other.has(metric) && ["", "share"].includes(unitOf(metric)) && !AVERAGED.includes(known.metrics[metric]?.kind)));
 })();
 /** A value as people read it; a reason stays as it is. */
 const told = (metric, value) => {

@@ -3,6 +3,8 @@
 const state = { variant: known.variants[0] ?? "", item: null };
 let view = null; // the open item's timeline and sound
 
+/** How many of how many things a share is of, where its reason counts them: "3 of 21 turns". */
+const sharesOf = (metric, fact) => (unitOf(metric) === "share" && !verdicts.has(metric) && /^\d+ of \d+ [a-z]+$/.test(fact.why ?? "") ? fact.why : undefined);
 const linkTo = (item) => `#${keyOf(item)}`;
 const verdictTable = (details, seek) => {
   const by = new Map();
@@ -19,9 +21,9 @@ const verdictTable = (details, seek) => {
       rows.push(make("tr", { class: fact.variant === state.variant ? "chosen" : "", "data-variant": fact.variant },
         i ? null : make("th", { scope: "rowgroup", class: "metric", rowspan: facts.length }, titleOf(metric), shown.size > 1 ? [" ", make("span", { class: "tag" }, "variants differ")] : null),
         make("th", { scope: "row" }, fact.variant),
-        make("td", { class: "number" }, absent ? make("span", { class: "small" }, "absent") : make("strong", {}, told(metric, fact.value))),
+        make("td", { class: "number" }, absent ? make("span", { class: "small" }, "absent") : make("strong", {}, sharesOf(metric, fact) ?? told(metric, fact.value))),
         make("td", {}, fact.at === null || fact.at === undefined ? "" : make("button", { type: "button", onclick: () => seek(fact.at), "aria-label": `Go to ${figure(fact.at)} seconds` }, `${figure(fact.at)} s`)),
-        make("td", { class: "why" }, [absent ? fact.absent : "", fact.why].filter(Boolean).join(": "))));
+        make("td", { class: "why" }, sharesOf(metric, fact) ? "" : [absent ? fact.absent : "", fact.why].filter(Boolean).join(": "))));
     });
   }
   const heads = ["Metric", "Variant", "Value", "At", "Why"].map((head, i) => make("th", { scope: "col", class: i === 2 ? "number" : "" }, head));
@@ -29,14 +31,50 @@ const verdictTable = (details, seek) => {
     make("table", { class: "facts" }, make("caption", {}, "Verdicts under each variant, and why"), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
 };
 
-const transcript = (name, label, track, seek) => {
+/** A button that leads to a moment. */
+const goTo = (time, seek) => make("button", { type: "button", onclick: () => seek(Math.max(0, time - 0.5)), "aria-label": `Go to ${figure(time)} seconds` }, clock(time));
+
+/** A row for each probe of a conversation, as the variant in sight reads it. */
+const probeTable = (details, seek) => {
+  const read = details.probes?.length ? details.probes : [];
+  return read.map(({ variants, rows }) => {
+    const line = (one) => {
+      const tags = [one.rests && make("span", { class: "tag" }, "rests on what the assistant said"), one.doubted && make("span", { class: "tag" }, "premise doubted, not confirmed")];
+      return make("tr", {},
+        make("th", { scope: "row" }, make("span", { class: "small" }, `${one.id} `), one.type, one.kind ? make("span", { class: "small" }, ` (${one.kind})`) : null, tags.map((tag) => tag || null)),
+        make("td", {}, one.asked === null ? make("span", { class: "small" }, "never asked ") : goTo(one.asked, seek), " ", one.question, make("span", { class: "small block" }, `right: ${one.expected}`)),
+        make("td", {}, one.replied === null ? null : [goTo(one.replied, seek), " "], one.reply === null ? make("span", { class: "small" }, one.replied === null ? "none" : "words not known") : one.reply),
+        make("td", {}, make("strong", { class: one.known ? (one.state === "passed" ? "pass" : "fail") : "small" }, one.state), make("span", { class: "small" }, [one.by, one.votes].filter(Boolean).map((text) => ` · ${text}`).join("")), one.reason ? make("span", { class: "small block" }, one.reason) : null));
+    };
+    const passed = rows.filter((one) => one.state === "passed").length;
+    const heads = ["Probe", "Question", "Reply", "Verdict"].map((head) => make("th", { scope: "col" }, head));
+    return make("div", { class: "scroll probed", "data-variants": JSON.stringify(variants), hidden: !variants.includes(state.variant), tabindex: 0, role: "region", "aria-label": "Probes" },
+      make("table", { class: "probes" }, make("caption", {}, make("strong", {}, "Probes"), ` · ${passed} of ${rows.length} passed`, known.variants.length > 1 ? ` · under ${variants.join(", ")}` : ""), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows.map(line))));
+  });
+};
+
+/** What the user says, a line a turn; what was recognised of it is folded away. */
+const turnList = (turns, seek) => make("ol", { class: "turns" }, turns.map((turn) => make("li", {},
+  turn.start === null ? make("span", { class: "small" }, "never said") : goTo(turn.start, seek), " ", turn.text)));
+
+const transcript = (name, label, track, seek, turns = []) => {
   const from = [track.words_from && `words: ${track.words_from}`, track.speech_from && `speech: ${track.speech_from}`].filter(Boolean).join(" · ");
   const words = track.words.map(([text, start]) => typeof start === "number"
     ? make("span", { class: "word", onclick: () => seek(start) }, text)
     : make("span", { class: "word untimed", title: "without a time" }, text));
   const body = words.length ? words.flatMap((word) => [word, " "]) : [make("span", { class: "small" }, "No words.")];
-  return { words, box: make("div", { class: `voice ${name}` }, make("h4", {}, label, " ", make("span", { class: "small" }, from)), make("p", {}, body)) };
+  const head = make("h4", {}, label, " ", make("span", { class: "small" }, from));
+  const said = make("p", {}, body);
+  if (!turns.length) return { words, box: make("div", { class: `voice ${name}` }, head, said) };
+  return { words, box: make("div", { class: `voice ${name}` }, head, turnList(turns, seek),
+    words.length ? make("details", {}, make("summary", {}, "as recognised"), said) : null) };
 };
+
+/** Names in order, each once: "probe × 5, pause". */
+const counted = (names) => [...new Set(names)].map((name) => {
+  const n = names.filter((one) => one === name).length;
+  return n > 1 ? `${name} × ${n}` : name;
+}).join(", ");
 
 const legend = (timeline, events) => {
   const total = timeline.overlaps.reduce((sum, [start, end]) => sum + end - start, 0);
@@ -48,7 +86,7 @@ const legend = (timeline, events) => {
   return make("div", { class: "legend" },
     entry("user", "user"), entry("system", "system"),
     entry("overlap", timeline.overlaps.length ? `both at once: ${figure(total)} s` : "both at once: never"),
-    entry("event", events.length ? `events: ${events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")).join(", ")}` : "no event annotated"));
+    entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
 };
 
 const openItem = async (item, scroll = false, named = true) => {
@@ -113,10 +151,10 @@ const openItem = async (item, scroll = false, named = true) => {
   timeline = makeTimeline(stage, item, details, marks, seek);
   length = timeline.length;
   view = { timeline, sound, stage };
-  const user = transcript("user", "User", timeline.user, seek), system = transcript("system", "System", timeline.system, seek);
+  const user = transcript("user", "User", timeline.user, seek, details.turns), system = transcript("system", "System", timeline.system, seek);
   words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
     .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
-  byId("item").append(legend(timeline, details.events), make("div", { class: "said" }, user.box, system.box), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
+  byId("item").append(legend(timeline, details.events), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
   timeline.show(state.variant);
   moved(0, false);
   list.draw();
@@ -135,6 +173,7 @@ const showVariant = (variant) => {
   list.refresh();
   view?.timeline.show(variant);
   for (const row of document.querySelectorAll(".facts tr[data-variant]")) row.classList.toggle("chosen", row.dataset.variant === variant);
+  for (const box of document.querySelectorAll(".probed")) box.hidden = !JSON.parse(box.dataset.variants).includes(variant);
 };
 if (byId("variant")) {
   byId("variant-choice").hidden = false;

@@ -259,13 +259,14 @@ def comparisons(data: PageData) -> list[dict[str, Any]]:
 
 
 def metrics(data: PageData, units: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """Return title, unit and better direction of each metric; ``units`` are those seen in the items."""
-    made = {metric: {"title": metric, "unit": unit, "better": ""} for metric, unit in units.items()}
+    """Return title, unit, better direction and kind of each metric; ``units`` are those seen in the items."""
+    made = {metric: {"title": metric, "unit": unit, "better": "", "kind": ""} for metric, unit in units.items()}
     for row in data.estimates:
         made[row["metric"]] = {
             "title": str(row.get("title") or row["metric"]),
             "unit": str(row.get("unit") or ""),
             "better": str(row.get("better") or ""),
+            "kind": str(row.get("kind") or ""),
         }
     return made
 

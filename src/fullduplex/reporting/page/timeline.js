@@ -34,16 +34,26 @@ const sideOf = (track = {}) => ({
   peaks: Uint8Array.from(atob(track.peaks ?? ""), (c) => c.charCodeAt(0)),
 });
 
-/** Put marks into lanes so that their labels do not lie on each other. */
+/** Put marks, in order of time, into lanes; where there are none to spare, a label's `room` ends where the next begins. */
 const lanes = (marks, most) => {
-  const ends = [];
+  const last = [];
   for (const mark of marks) {
-    let lane = ends.findIndex((end) => end <= mark.from);
-    if (lane < 0) lane = ends.length < most ? ends.length : ends.indexOf(Math.min(...ends));
-    ends[lane] = mark.from + mark.width;
+    mark.room = mark.width;
+    let lane = last.findIndex((one) => one.from + one.width <= mark.from);
+    if (lane < 0) lane = last.length < most ? last.length : last.reduce((best, one, i) => (one.from + one.width < last[best].from + last[best].width ? i : best), 0);
+    const before = last[lane];
+    if (before) before.room = Math.min(before.room, Math.max(0, mark.from - before.from));
+    last[lane] = mark;
     mark.lane = lane;
   }
-  return ends.length;
+  return last.length;
+};
+/** A text cut to so many pixels, "" where not even a letter fits. */
+const fitted = (context, text, room) => {
+  if (context.measureText(text).width <= room) return text;
+  let end = text.length;
+  while (end > 0 && context.measureText(`${text.slice(0, end)}…`).width > room) end -= 1;
+  return end ? `${text.slice(0, end).trimEnd()}…` : "";
 };
 
 const makeTimeline = (stage, item, details, marks, seek) => {
@@ -72,9 +82,10 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     const context = canvas.getContext("2d");
     const face = getComputedStyle(document.body).fontFamily;
     const font = (size, weight = 400) => { context.font = `${weight} ${size}px ${face}`; };
-    font(11);
     const labelled = (from, text) => ({ from, text, width: context.measureText(text).width + 10 });
+    font(11, 600);
     const events = details.events.filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), event.text ? `${event.kind}: ${event.text}`.slice(0, 60) : event.kind) }));
+    font(11);
     const flags = marks(variant).map((mark) => ({ mark, ...labelled(x(mark.at), mark.text) }));
     // A label at the right edge leans back into sight.
     for (const one of [...events, ...flags]) if (one.from > -1 && one.from < wide) one.from = Math.min(one.from, Math.max(0, wide - one.width));
@@ -112,7 +123,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     }
 
     // Events: a band through both tracks, its name above.
-    for (const { event, from, text, lane } of events) {
+    for (const { event, from, text, lane, room } of events) {
       context.fillStyle = ink.event;
       context.globalAlpha = 0.13;
       box(event.start, Math.max(event.end ?? event.start, event.start), RULER + lane * LANE, bottom - RULER - lane * LANE);
@@ -120,7 +131,8 @@ const makeTimeline = (stage, item, details, marks, seek) => {
       const left = x(event.start);
       if (left > -1) context.fillRect(left, RULER + lane * LANE, 1.5, bottom - RULER - lane * LANE);
       font(11, 600);
-      if (from + context.measureText(text).width > 0) context.fillText(text, from + 4, RULER + lane * LANE + LANE / 2);
+      const shown = fitted(context, text, room - 8);
+      if (from + room > 0) context.fillText(shown, from + 4, RULER + lane * LANE + LANE / 2);
       font(11);
     }
 
@@ -174,9 +186,9 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     side(system, spoken.system, ink.system, systemWords, systemWave, systemBar);
 
     // Where the verdicts point.
-    for (const { mark, from, text, lane } of flags) {
+    const inSight = flags.filter(({ mark }) => x(mark.at) >= -1 && x(mark.at) <= wide + 1);
+    for (const { mark, lane } of inSight) {
       const at = x(mark.at);
-      if (at < -1 || at > wide + 1) continue;
       context.strokeStyle = context.fillStyle = ink.mark;
       context.setLineDash([3, 3]);
       context.beginPath();
@@ -187,10 +199,15 @@ const makeTimeline = (stage, item, details, marks, seek) => {
       context.beginPath();
       context.moveTo(at - 4, bottom); context.lineTo(at + 4, bottom); context.lineTo(at, bottom + 6);
       context.fill();
+    }
+    // Their labels over all the lines, so that none is struck through.
+    for (const { from, text, lane, room } of inSight) {
+      const shown = fitted(context, text, room - 9);
+      if (!shown) continue;
       context.fillStyle = ink.paper;
-      context.fillRect(from + 5, bottom + lane * LANE + 3, context.measureText(text).width + 4, LANE - 3);
+      context.fillRect(from + 5, bottom + lane * LANE + 3, context.measureText(shown).width + 4, LANE - 3);
       context.fillStyle = ink.ink;
-      context.fillText(text, from + 7, bottom + lane * LANE + LANE / 2 + 2);
+      context.fillText(shown, from + 7, bottom + lane * LANE + LANE / 2 + 2);
     }
     // The names of the tracks, over everything, where they never scroll away.
     font(10, 600);
