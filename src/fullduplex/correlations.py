@@ -1,7 +1,8 @@
-"""What people's ratings go with: each metric of a run against naturalness, satisfaction, coherence, preference.
+"""What goes with what over the items of a run: ratings with metrics, and outcomes with what they may depend on.
 
 Metrics describe conduct; whether people like it is another question. Over the items that people rated, each metric's
-values are ranked against the mean of their ratings.
+values are ranked against the mean of their ratings. And systems that were interrupted at different points of their
+replies were not asked the same: whether the outcome depends on the point is tested.
 """
 
 from __future__ import annotations
@@ -11,8 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fullduplex.errors import InputError
+from fullduplex import benchmarks
+from fullduplex.errors import InputError, printable
+from fullduplex.measures.association import Association, association
 from fullduplex.measures.metric import Estimate
+from fullduplex.measures.permutation import holm
 from fullduplex.measures.ranks import spearmans_rho
 from fullduplex.reporting.review.store import Review, read_kept
 from fullduplex.runs.run import Run
@@ -39,6 +43,69 @@ class GoesWith:
     title: str
     better: str
     rho: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Sways:
+    """Whether an outcome of a scenario depends on a metric of it, under the leading variant.
+
+    ``found``: Spearman's rho over items and the permutation test; ``p_holm``: its p where as many outcomes (``tests``)
+    are tested against the one metric, by Holm's correction; None where nothing was tested.
+    """
+
+    scenario: str
+    outcome: str
+    outcome_title: str
+    metric: str
+    metric_title: str
+    found: Association
+    p_holm: float | None
+    tests: int
+
+    @property
+    def told(self) -> str:
+        """Return it in one sentence."""
+        what = f"{self.scenario}: whether {self.outcome_title!r} depends on {self.metric_title!r}"
+        rho, p = self.found.rho, self.found.p
+        if p is None or self.p_holm is None:
+            return printable(f"{what} is not known: {self.found.method} (n {rho.n})", 600)
+        interval = "" if rho.low is None else f" [{rho.low:.2f}, {rho.high:.2f}]"
+        strength = "" if rho.value is None else f"Spearman's rho {rho.value:.2f}{interval}, "
+        by_holm = f" ({_p(self.p_holm)} over {self.tests} outcomes, Holm)" if self.tests > 1 else ""
+        return printable(f"{what}: {strength}p {_p(p)}{by_holm}, n {rho.n}; {self.found.method}", 600)
+
+
+def sways(run: Run, *, seed: int = 0) -> list[Sways]:
+    """Return, for each metric of ``run`` that outcomes may depend on, whether they do; of the leading variant.
+
+    A row for every outcome that the benchmark declares, tested or not, where the metric has a value at all. Nothing
+    where the run was not measured.
+    Source: InteractionBench, which shows how far into the reply each interruption came; the test is ours.
+    """
+    try:
+        table = estimates(run)
+    except InputError:
+        return []
+    (benchmark,) = benchmarks.find(f"{table['benchmark']}@{table['variant']}")
+    values = _values(table)
+    groups = {(row["scenario"], row["item"]): str(row.get("group", "")) for row in table["items"]}
+    made = []
+    for scenario in benchmark.scenarios:
+        titles = {metric.name: metric.title or metric.name for metric in scenario.metrics}
+        for metric in scenario.metrics:
+            if (scenario.name, metric.name) not in values:
+                continue
+            at = values[scenario.name, metric.name]
+            of = {item: groups.get((scenario.name, item), "") for item in at}
+            found = {name: association(values.get((scenario.name, name), {}), at, of, seed) for name in metric.sways}
+            tested = [name for name, one in found.items() if one.p is not None]
+            adjusted = dict(zip(tested, holm([found[name].p or 0.0 for name in tested]), strict=True))
+            made += [
+                Sways(scenario.name, name, titles[name], metric.name, titles[metric.name], one, adjusted.get(name),
+                      len(tested))
+                for name, one in found.items()
+            ]  # fmt: skip
+    return made
 
 
 def goes_with(run: Run, verdicts: Iterable[str] = (), *, others: Sequence[Run] = (), seed: int = 0) -> list[GoesWith]:
@@ -69,6 +136,11 @@ def goes_with(run: Run, verdicts: Iterable[str] = (), *, others: Sequence[Run] =
 def to_json(found: Iterable[GoesWith]) -> list[dict[str, Any]]:
     """Return what agreement.json holds of them."""
     return [{**asdict(one), "rho": asdict(one.rho)} for one in found]
+
+
+def _p(p: float) -> str:
+    """Return a p value with two digits, and no more than can be told."""
+    return f"{p:.2f}" if p >= 0.1 else f"{p:.3f}" if p >= 0.001 else f"{p:.1g}"
 
 
 def _found(

@@ -57,9 +57,9 @@ def association(
     rho = spearmans_rho(outcome, value, groups, seed, resamples)
     y, x, unit = _pairs(outcome, value, groups)
     if len(x) < FEWEST:
-        return Association(rho, None, f"fewer than {FEWEST} {unit}: not tested")
+        return Association(rho, None, f"fewer than {FEWEST} {unit}")
     if np.ptp(y) == 0 or np.ptp(x) == 0:
-        return Association(rho, None, f"every {'outcome' if np.ptp(y) == 0 else 'value'} is alike: nothing to test")
+        return Association(rho, None, f"every {'outcome' if np.ptp(y) == 0 else 'value'} is alike")
     p, how = _permuted(_ranks(y), _ranks(x), resamples=resamples, seed=seed)
     return Association(rho, p, f"permutation of the outcomes over {len(x)} {unit}, {how}")
 
