@@ -33,7 +33,8 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     shell_complete=_forms,
     metavar="NAME|FILE",
     help="The questionnaire, or a file of your own that ends in .toml. Default: behaviour for fdb-1.5, interruption "
-    "where the run has interruptions, else naturalness; preference for two runs.",
+    "where the run has interruptions, whisper where all chosen items ask for one, else naturalness; preference for "
+    "two runs.",
 )
 @click.option("--only", multiple=True, metavar="SET", help="Only items of this set; may be given several times.")
 @click.option(
@@ -70,6 +71,13 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at. Default: any free one.")
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in the browser.")
 @click.option("--figures", "only_figures", is_flag=True, help="Print what was answered so far; serve nothing.")
+@click.option(
+    "--amend",
+    "amends",
+    is_flag=True,
+    help="Make what most raters answered the run's corrections, where the form corrects a number (whisper); serve "
+    "nothing.",
+)
 @_json
 def review(runs: Sequence[Path], **given: Any) -> int:
     """Let people judge the clips of a run blind, on a page of this machine.
@@ -82,13 +90,15 @@ def review(runs: Sequence[Path], **given: Any) -> int:
     from fullduplex.stages import runs_at
 
     opened = [run for path in runs for run in runs_at(path)]
-    form = load(given["form_name"] or _default(opened))
+    form = load(given["form_name"] or _default(opened, given["only"]))
     if given["only_figures"]:
         return _print_figures(opened, form, given["as_json"])
+    if given["amends"]:
+        return _amend(opened, form, given["as_json"])
     return _serve(opened, form, given)
 
 
-def _default(runs: Sequence[Run]) -> str:
+def _default(runs: Sequence[Run], only: Sequence[str]) -> str:
     from fullduplex.errors import InputError
     from fullduplex.runs.items import read_item
 
@@ -96,14 +106,16 @@ def _default(runs: Sequence[Run]) -> str:
         return "preference"
     if all(run.about["benchmark"]["name"] == "fdb-1.5" for run in runs):
         return "behaviour"
+    tasks = set[str]()
     for run in runs:
         for folder in run.items():
-            try:
-                if read_item(folder)["task"] == "user_interruption":
-                    return "interruption"
-            except InputError:
-                continue  # told when the items are chosen
-    return "naturalness"
+            with contextlib.suppress(InputError):  # told when the items are chosen
+                item = read_item(folder)
+                if not only or item["set"] in only:
+                    tasks.add(item["task"])
+    if tasks == {"ib_whisper"}:
+        return "whisper"
+    return "interruption" if "user_interruption" in tasks else "naturalness"
 
 
 def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
@@ -130,6 +142,33 @@ def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
             click.launch(server.url)
         server.serve_forever(poll_interval=0.2)
     _say("ended; progress is kept, and the same command goes on")
+    return 0
+
+
+def _amend(runs: Sequence[Run], form: Form, as_json: bool) -> int:
+    from datetime import UTC, datetime
+
+    from fullduplex.errors import printable
+    from fullduplex.reporting.review.amending import amending
+    from fullduplex.runs.amendments import amend
+
+    when = datetime.now(UTC).isoformat(timespec="seconds")
+    told = []
+    for run in runs:
+        with run.alone():
+            found = amending(run, form, when)
+            for made in found.made:
+                amend(run, made)
+        for sentence in found.remarks:
+            _say(sentence)
+        if as_json:
+            told += [{name: getattr(made, name) for name in made.__slots__} for made in found.made]
+            continue
+        for made in found.made:
+            click.echo(printable(made.told(), 2_000))
+        click.echo(f"{len(found.made)} corrections; `fullduplex measure {run.path}` applies them")
+    if as_json:
+        _shown_json(told)
     return 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.errors import InputError
+from fullduplex.measures.judged_reply import TO_HEAR
 from fullduplex.model.trials import Verdict
 from fullduplex.runs.judges import Seated, with_verdicts
 from fullduplex.runs.run import Run
@@ -24,8 +25,9 @@ _UNSURE = ("unknown", "uncertain", "unclear", "unsure")
 class Claim:
     """What was said of one item: by a judge (``votes``, where it voted), or by a metric under the leading variant.
 
-    ``value`` is None where a metric is absent; ``reason`` then says why. ``disputed``: the votes differ, the judge
-    does not know, or another variant of the rules gives another value of 0 or 1.
+    ``value`` is None where a metric is absent; ``reason`` then says why, and ``detail`` in more words. ``disputed``:
+    the votes differ, the judge does not know, another variant of the rules gives another value of 0 or 1, or the rule
+    itself sends the item to a person.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Claim:
     judged: bool = False
     disputed: bool = False
     rate: bool = False
+    detail: str = ""
 
     @property
     def said(self) -> str:
@@ -53,7 +56,7 @@ class Wanted:
     """A condition on a claim: ``rating=0``, ``latency>1.2``, ``latency<0``, ``rating~off topic``.
 
     ``=`` compares numbers as numbers, and otherwise text, also with the reason why a value is absent; ``~`` finds a
-    text in the reason. Capitals do not count.
+    text in the reason, or in what more is told of an absence. Capitals do not count.
     """
 
     name: str
@@ -65,7 +68,7 @@ class Wanted:
         if claim.name != self.name:
             return False
         if self.how == "~":
-            return self.value.casefold() in claim.reason.casefold()
+            return any(self.value.casefold() in text.casefold() for text in (claim.reason, claim.detail))
         number = _number(self.value)
         if isinstance(claim.value, float | int) and number is not None:
             value = float(claim.value)
@@ -112,8 +115,10 @@ def measured(run: Run) -> Mapping[str, Sequence[Claim]]:
         value = row.get("value")
         reason = row.get("why") or "" if value is not None else row.get("absent") or ""
         rate = (where[0], where[2]) in rates
-        disputed = rate and bool(elsewhere[where] - {value})
-        found[f"{where[0]}/{where[1]}"].append(Claim(str(where[2]), value, str(reason), False, disputed, rate))
+        why = str(row.get("why") or "")
+        disputed = TO_HEAR in why or (rate and bool(elsewhere[where] - {value}))
+        detail = why if value is None else ""
+        found[f"{where[0]}/{where[1]}"].append(Claim(str(where[2]), value, str(reason), False, disputed, rate, detail))
     return found
 
 

@@ -24,7 +24,20 @@ MOST_POINTS = 11
 LONGEST_TEXT = 4_000
 _ENTRY = re.compile(r"^- ([\w-]+): (.+(?:\n  .+)*)", re.MULTILINE)
 _FORM = {"name", "version", "title", "intro", "shows", "tasks", "pairwise", "raters", "question"}
-_QUESTION = {"key", "ask", "kind", "help", "low", "high", "anchors", "options", "shown_if", "required", "rubric"}
+_QUESTION = {
+    "key",
+    "ask",
+    "kind",
+    "help",
+    "low",
+    "high",
+    "anchors",
+    "options",
+    "shown_if",
+    "required",
+    "rubric",
+    "amends",
+}
 _OPTION = {"value", "label", "key", "help"}
 
 
@@ -43,7 +56,8 @@ class Question:
     """One question. ``options`` is empty where the answer is a text.
 
     ``shown_if`` names a field of the item (``synthesised``, ``condition``): the question is put only where
-    the item has it. ``required``: an item is done when every such question has an answer.
+    the item has it. ``required``: an item is done when every such question has an answer. ``amends`` names the metric
+    that a yes makes 1 and a no 0, "" where the answers correct nothing (:mod:`fullduplex.reporting.review.amending`).
     """
 
     key: str
@@ -53,6 +67,7 @@ class Question:
     help: str = ""
     shown_if: str = ""
     required: bool = True
+    amends: str = ""
 
     def takes(self, value: object) -> bool:
         """Return whether ``value`` is an answer to this question."""
@@ -173,6 +188,9 @@ def _question(row: Mapping[str, Any], path: Path, where: str) -> Question:
     elif kind == "choice":
         options = _choices(row, path, where)
     about = _text(row, "help", path, where, default="")
+    amends = _text(row, "amends", path, where, default="")
+    if amends and kind != "yes-no-unclear":
+        raise InputError(path, f"{where}, amends", found=f"a {kind}", expected="a question of kind yes-no-unclear")
     if "rubric" in row:
         options, about = _as_judged(_text(row, "rubric", path, where), options, about)
     return Question(
@@ -183,6 +201,7 @@ def _question(row: Mapping[str, Any], path: Path, where: str) -> Question:
         help=about,
         shown_if=_text(row, "shown_if", path, where, default=""),
         required=required,
+        amends=amends,
     )
 
 
