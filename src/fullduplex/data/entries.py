@@ -9,7 +9,35 @@ from typing import Any
 
 from fullduplex.model.items import Event
 
-#: The tasks of Full-Duplex-Bench v1.0 and v1.5, by their names in its own command line, and of InteractionBench.
+#: The tasks of DuplexAct: one for each of its conditions.
+ACTION_TASKS = (
+    "da_wait_intra_pause",
+    "da_wait_inter_pause",
+    "da_wait_continuous",
+    "da_ignore_other_directed",
+    "da_ignore_background",
+    "da_take_turn_immediate",
+    "da_take_turn_delayed",
+    "da_take_turn_slight_overlap",
+    "da_backchannel_affirmative",
+    "da_backchannel_uncertainty",
+    "da_stop_direct_interruption",
+    "da_hold_floor_background",
+    "da_hold_floor_other_directed",
+    "da_hold_floor_continue",
+    "da_hold_floor_shorten",
+    "da_hold_floor_simplify",
+    "da_interrupt_help",
+    "da_interrupt_safety",
+    "da_recover_wrap_up",
+    "da_recover_repeat",
+    "da_recover_ask_follow_up",
+    "da_recover_resume",
+    "da_recover_correct",
+    "da_recover_rephrase",
+)
+#: The tasks of Full-Duplex-Bench v1.0 and v1.5, by their names in its own command line, of InteractionBench and of
+#: DuplexAct.
 TASKS = (
     "pause_handling",
     "smooth_turn_taking",
@@ -32,6 +60,7 @@ TASKS = (
     "ib_whisper",
     "ib_volume",
     "ib_groundedness",
+    *ACTION_TASKS,
 )
 
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from types import MappingProxyType
 
-from fullduplex.data.entries import TASKS
+from fullduplex.data.entries import ACTION_TASKS, TASKS
 
 #: Official set -> (task, items that the publication counts).
 SETS = MappingProxyType(
@@ -34,10 +34,15 @@ SETS = MappingProxyType(
         "ib_whisper": ("ib_whisper", 10),
         "ib_volume": ("ib_volume", 10),
         "ib_groundedness": ("ib_groundedness", 10),
+        # DuplexAct's counts are inferred; see benchmarks/duplexact/conditions.toml.
+        **{task: (task, 200) for task in ACTION_TASKS},
+        "da_hold_floor_background": ("da_hold_floor_background", 180),
+        "da_hold_floor_other_directed": ("da_hold_floor_other_directed", 180),
+        "da_hold_floor_shorten": ("da_hold_floor_shorten", 131),
     }
 )
-#: The tasks of InteractionBench; a folder's name has to be one of them to tell it.
-INTERACTION_TASKS = tuple(name for name in SETS if name.startswith("ib_"))
+#: The tasks of InteractionBench and of DuplexAct; a folder's name has to be one of them to tell it.
+INTERACTION_TASKS = tuple(name for name in SETS if name.startswith(("ib_", "da_")))
 V15_SETS = ("user_interruption", "user_backchannel", "talking_to_other", "background_speech")
 #: Tasks that exist only in v1.5.
 V15_TASKS = V15_SETS[1:]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullduplex.data.entries import Entry
-from fullduplex.data.official import is_v15
+from fullduplex.data.official import INTERACTION_TASKS, is_v15
 from fullduplex.model.trials import Trial
 
 
@@ -54,9 +54,10 @@ def lacks(entry: Entry, trial: Trial, reference: frozenset[str]) -> dict[str, st
         judged = "" if "behaviour" in trial.verdicts else "no content_tag.json (a judge makes it)"
         both = sound or ("" if entry.user_voice else "no input.wav")
         needs = {"behaviour": (judged,), "timing": (both, "" if trial.events else "no event")}
-    elif entry.task.startswith("ib_"):
+    elif entry.task in INTERACTION_TASKS:
         known = "interaction.json" in entry.files or entry.interaction is not None
-        needs = {"passed": (sound, "" if entry.user_voice else "no input.wav", "" if known else "no interaction.json")}
+        first = "passed" if entry.task.startswith("ib_") else "immediate"
+        needs = {first: (sound, "" if entry.user_voice else "no input.wav", "" if known else "no interaction.json")}
     else:
         kind = {"smooth_turn_taking": "turn_end", "user_interruption": "interruption"}.get(entry.task, "")
         needs = {"tor": (words,)}
