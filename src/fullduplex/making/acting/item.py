@@ -1,0 +1,224 @@
+"""One action item on disk: a WAV for each cue, when each is released, what it marks, and who spoke it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fullduplex.data import audio
+from fullduplex.data.files import read_json, write_json
+from fullduplex.data.interactions import FILE as INTERACTION
+from fullduplex.data.names import as_file_name
+from fullduplex.errors import InputError
+from fullduplex.making.acting.cues import Asking, cues_json
+from fullduplex.making.acting.script import ActionItem
+from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, continuous, turn_of
+from fullduplex.making.item_folder import made_here, same_as_made, whole_folder
+from fullduplex.making.joining import times
+from fullduplex.making.make_item import recogniser_of, voice_of
+from fullduplex.making.speaking import Speaker
+from fullduplex.model.spans import SECOND, in_seconds
+from fullduplex.model.spec import Spec, digest
+from fullduplex.providers.voices import LEVEL, PEAK
+
+#: Who made the folder.
+MAKER = "actions"
+#: Part of every item's digest: raised when the same script would be made into other bytes.
+_VERSION = 1
+_NOT_THEIRS = "Not the paper's origin: its items of this condition are from recordings."
+
+
+@dataclass(frozen=True, slots=True)
+class ActionTask:
+    """One item to make; small, and it travels.
+
+    ``voice`` speaks the user, with the settings of ``persona`` where there is one; ``other`` who is in the background,
+    None where nobody is. ``keys`` are for voices behind a server, as ``(name, key)``; they are never written.
+    """
+
+    item: ActionItem
+    out: Path
+    voice: Spec
+    other: Spec | None = None
+    persona: str = ""
+    asking: Asking = field(default_factory=Asking)
+    seed: int = 0
+    rate: int = 24_000
+    language: str = "en"
+    recogniser: Spec | None = None
+    cache: Path | None = None
+    keys: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        """Return the set and the id, as people name the item."""
+        return f"{self.item.dataset}/{self.item.id}"
+
+    @property
+    def folder(self) -> Path:
+        """Return where the item goes; no name in a script can lead out of ``out``."""
+        return self.out / self.item.dataset / as_file_name(self.item.id)
+
+
+@dataclass(frozen=True, slots=True)
+class MadeAction:
+    """An item as it was made: where it lies, how long its cues last (microseconds), and whether it was there already.
+
+    ``words``: where its word times are from. ``voice`` and ``persona`` are the user's.
+    """
+
+    scenario: str
+    id: str
+    folder: Path
+    duration: int
+    words: str
+    voice: str
+    persona: str
+    kept: bool
+
+
+def make_action(task: ActionTask) -> MadeAction:
+    """Make one item, and return it; one that was made from the same is kept.
+
+    It is written whole or not at all. Raises :class:`InputError` where it cannot be spoken, nothing places a word that
+    a mark hangs on, or its folder holds what was not made here.
+    """
+    if task.folder.exists() and not made_here(task.folder, MAKER):
+        found = "a folder that was not made from these scripts"
+        raise InputError(task.folder, found=found, expected="a new folder", do="choose another --out")
+    mark = mark_of(task)
+    if same_as_made(task.folder, mark):
+        return _made(task, kept=True)
+    cues = cues_of(task)
+    with whole_folder(task.folder) as half:
+        for cue in cues:
+            audio.write(half / f"{cue.id}.wav", cue.samples, cue.rate)
+        write_json(half / "cues.json", cues_json(task.item, cues, task.asking))
+        write_json(half / INTERACTION, _interaction(task, cues))
+        names = sorted(path.name for path in half.iterdir())
+        write_json(half / "script.json", {**_about(task, mark, cues), "files": names})
+    return _made(task, kept=False)
+
+
+def is_made(task: ActionTask) -> bool:
+    """Tell whether the item is there, made from the same and whole."""
+    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task))
+
+
+def mark_of(task: ActionTask) -> str:
+    """Return the digest of all that an item is made from; nothing is spoken."""
+    voices = [
+        voice_of(spec, task.cache, task.keys).spec.to_json() for spec in (task.voice, task.other) if spec is not None
+    ]
+    listens = task.recogniser and recogniser_of(task.recogniser, task.cache).spec.to_json()
+    made_with = [_VERSION, task.asking.into, task.asking.prompt_for(task.item), task.seed, task.rate, task.language]
+    effects = [ASIDE.to_json(), BACKGROUND.to_json(), LEVEL, PEAK]
+    return digest([made_with, effects, listens, task.item.to_json(), voices, task.persona])
+
+
+def cues_of(task: ActionTask) -> list[Cue]:
+    """Return every cue as it sounds; raises :class:`InputError` as :func:`make_action` does."""
+    voices = Voices(_speaker(task, task.voice), None if task.other is None else _speaker(task, task.other))
+    cues = list[Cue]()
+    for n, (_, said) in enumerate(task.item.user):
+        try:
+            cues.append(turn_of(f"u{n}", said, voices) if said.phrases else alone_of(said, voices, cues[-1]))
+        except InputError as error:
+            where = f"{error.path}, {error.field}" if error.field else error.path
+            raise InputError(task.name, where, found=error.found, expected=error.expected, do=error.do) from error
+    return cues
+
+
+def _speaker(task: ActionTask, spec: Spec) -> Speaker:
+    voice = voice_of(spec, task.cache, task.keys)
+    listens = recogniser_of(task.recogniser, task.cache) if task.recogniser else None
+    return Speaker(lambda phrase: voice, task.out, task.rate, task.language, listens, task.seed)
+
+
+def _interaction(task: ActionTask, cues: Sequence[Cue]) -> dict[str, Any]:
+    item = task.item
+    marks = [(cue, mark) for cue in cues for mark in cue.marks]
+    if item.scenario == "wait_continuous":
+        marks = [(cues[0], continuous(cues[0]))]
+    names = dict(zip((n for n, _ in item.user), cues, strict=True))
+    notes = " ".join(filter(None, (item.notes, _NOT_THEIRS if item.condition.made == "recordings" else "")))
+    return {
+        "schema": 1,
+        "scenario": item.scenario,
+        "category": item.condition.action,
+        "topic": item.topic,
+        "setting": item.setting,
+        "origin": "synthesised",
+        "instructed": "not",
+        "synthesised": True,
+        "voice": str(task.voice),
+        "instruction": task.asking.prompt_for(item),
+        "target": item.target,
+        "reply": item.reply,
+        "marks": [
+            {"cue": cue.id, "start": start, "end": end, "kind": mark.kind, "text": mark.text}
+            for cue, mark in marks
+            for start, end in (times(mark.span),)
+        ],
+        "script": [
+            {"who": line.who, "text": names[n].text, "cue": names[n].id}
+            if n in names
+            else {"who": line.who, "text": line.text}
+            for n, line in enumerate(item.lines)
+        ],
+        "notes": notes,
+    }
+
+
+def _about(task: ActionTask, mark: str, cues: Sequence[Cue]) -> dict[str, Any]:
+    item = task.item
+    sources = sorted({one.said.spoken.words_from for cue in cues for one in cue.heard if one.said.spoken.words_from})
+    return {
+        "made_for": MAKER,
+        "digest": mark,
+        "dataset": item.dataset,
+        "id": item.id,
+        "setting": item.setting,
+        "origin": {"here": "synthesis", "published": item.condition.made},
+        "seed": task.seed,
+        "rate": task.rate,
+        "language": task.language,
+        "loudness": {"rms_dbfs": LEVEL, "peak_dbfs": PEAK, "of": "audible 10-ms frames"},
+        "duration": in_seconds(sum(cue.duration for cue in cues)),
+        "words": " and ".join(sources),
+        "voice": str(task.voice),
+        "persona": task.persona,
+        "other_voice": None if task.other is None else str(task.other),
+        "into": in_seconds(task.asking.into),
+        "cues": [
+            {"id": cue.id, "softer": cue.softer, "phrases": [_phrase(one) for one in cue.heard]} for cue in cues
+        ],
+    }  # fmt: skip
+
+
+def _phrase(one: Heard) -> dict[str, Any]:
+    level = {} if one.level is None or one.effect is None else {
+        "effect": dict(one.effect),
+        "level": {"asked_db": one.effect["level"], "heard_db": round(one.level, 2), "from": "the user's speech level"},
+    }  # fmt: skip
+    return {
+        "who": one.who,
+        "text": one.placed.text,
+        "timestamp": times(one.placed.span),
+        "time_from": "synthesiser",
+        "voice": one.said.voice,
+        **({"cut_at_a_word": True} if one.said.cut else {}),
+        **level,
+        "words_from": one.said.spoken.words_from,
+        "words": [{"text": word.text, "timestamp": times(word.span)} for word in one.placed.words or ()],
+    }
+
+
+def _made(task: ActionTask, *, kept: bool) -> MadeAction:
+    about: Mapping[str, Any] = read_json(task.folder / "script.json")
+    return MadeAction(
+        task.item.scenario, task.item.id, task.folder, round(about["duration"] * SECOND),
+        about["words"], about["voice"], about["persona"], kept,
+    )  # fmt: skip
