@@ -197,7 +197,7 @@ def test_probes_that_all_failed_are_not_sure_to_fail(ground: Any) -> None:
 
 def test_conversations_that_wait_for_a_judge_withhold_the_share(ground: Any) -> None:
     cell = _cell(_table(ground({"a": _probes([1.0, None], [4.0, 4.0])}), "groundedness"), "a", "Grounded")
-    assert (cell["value"], cell["note"]) == (None, "1 of 2 wait for a judge")
+    assert (cell["value"], cell["note"]) == (None, "1 of 2 conversations wait for a judge")
 
 
 def test_probes_are_told_by_type_over_systems(ground: Any) -> None:

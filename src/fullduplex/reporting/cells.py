@@ -2,8 +2,9 @@
 
 A cell is ``value`` (None where there is none), ``text`` (as printed), ``low``, ``high``, ``n``, ``part`` (of ``n``,
 where it is a share of counted things, else None), ``absent`` (pairs of reason and number), ``missing``, ``note``,
-``method``, ``judged``, ``unit``, ``best``, ``things`` (how many of how many things in its items, ``3 of 42 turns``, of
-a share that is told so; else "") and ``refs`` (the numbers of its footnotes). It is None where nothing was measured.
+``method``, ``judged``, ``unit``, ``best``, ``things`` (how many of how many things its items have, ``3 of 42 turns``,
+of a share that is told so; else ""), ``absent_of`` (what the numbers of ``absent`` count, where ``n`` counts something
+else) and ``refs`` (the numbers of its footnotes). It is None where nothing was measured.
 """
 
 from __future__ import annotations
@@ -71,6 +72,7 @@ def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) 
         if score and len(column.cards) > 1:
             _without_a_scenario(ground, seat, column, its, made)
     made["things"] = _things(its.values()) if made["value"] is not None and made["part"] is None else ""
+    made["absent_of"] = "conversations" if any(ground.board.cards[card].whole for card in its) else ""
     _waiting(made, of=sum(len(found.items) for found in its.values()))
     if seat.whole_turns and set(column.cards) <= set(ground.board.restraint):
         made["note"] = BY_CONSTRUCTION
@@ -89,6 +91,7 @@ def cell(row: Row, n: int, *, counted: bool = False, note: str = "") -> Cell:
         "n": n,
         "part": round(value * n) if counted and value is not None else None,
         "absent": absent,
+        "absent_of": "",
         "missing": sum(number for _, number in absent),
         "note": note,
         "method": str(row.get("method") or ""),
@@ -246,7 +249,7 @@ def _waiting(made: Cell, of: int) -> None:
     """Withhold a number of whose ``of`` items too many wait for a judge."""
     waiting = sum(number for reason, number in made["absent"] if reason in WAITING)
     if waiting > WAITING_AT_MOST * of and not made["note"]:
-        _withhold(made, f"{waiting} of {of} wait for a judge")
+        _withhold(made, " ".join(filter(None, (f"{waiting} of {of}", made["absent_of"], "wait for a judge"))))
 
 
 def _withhold(made: Cell, note: str) -> None:

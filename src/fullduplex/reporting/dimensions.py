@@ -263,7 +263,7 @@ def _footnotes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             absent = "; ".join(f"{number} × {reason}" for reason, number in reasons)
             parts = (
                 one["note"] if one["note"] != BY_CONSTRUCTION else "",
-                f"absent: {absent}" if absent else "",
+                " ".join(filter(None, (one["absent_of"], f"absent: {absent}"))) if absent else "",
                 f"judged: {one['judged']}" if one["judged"] else "",
             )
             one["refs"] = sorted(told.setdefault(text, len(told) + 1) for text in parts if text)

@@ -19,6 +19,7 @@ from fullduplex.reporting.cards import cards, grounds
 from fullduplex.reporting.conversation import probes_of, short_events, turns_of
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.page import PageData, PageItem, write_page
+from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.report import Pair, corrections, departures, moved
 from fullduplex.reporting.sounds import TWIN, has_twin, sound_path
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
@@ -69,9 +70,13 @@ def write_html(
             "remarks": [
                 *dict.fromkeys(remarks),
                 *_of_talks(driven, len(pairs) > 1),
+                *_whose(pairs, accents),
                 *(f"corrected by hand: {one}" for one in corrections(pairs)),
             ],
-            "runs": [{key: run.about.get(key) for key in _SHOWN} for run, _ in pairs],
+            "runs": [
+                {"system": run.system, "made with": made_with(run)} | {key: run.about.get(key) for key in _SHOWN}
+                for run, _ in pairs
+            ],
         },
     )
     embedded: dict[str, Path] = {}
@@ -111,7 +116,11 @@ def _of_talks(driven: _Talks, several: bool) -> list[str]:
     return [(f"{system}: " if several else "") + sentence for system, its in driven for sentence in its.sentences()]
 
 
-_SHOWN = ("system", "driven", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
+def _whose(pairs: Sequence[Pair], told: Callable[[Run], list[str]]) -> list[str]:
+    return [(f"{run.system}: " if len(pairs) > 1 else "") + sentence for run, _ in pairs for sentence in told(run)]
+
+
+_SHOWN = ("driven", "source", "hearings", "recogniser", "language", "seed", "reference", "options")
 
 
 def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[PageItem]:

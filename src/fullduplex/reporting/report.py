@@ -16,6 +16,7 @@ from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.dimensions_text import dimensions_markdown
 from fullduplex.reporting.entered import Entered, entered
+from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
 from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
@@ -191,6 +192,7 @@ def report_markdown(
         parts.append(f"\n## Corrections by hand ({len(by_hand)})\n")
         parts += [f"- {markdown_text(one)}" for one in by_hand]
     told = list(dict.fromkeys(remarks))
+    told += [f"{run.system}: {sentence}" for run, _ in pairs for sentence in accents(run)]
     if told:
         parts.append("\n## Remarks\n")
         parts += [f"- {markdown_text(remark)}" for remark in told]
@@ -204,6 +206,7 @@ def report_markdown(
             f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {words}, "
             f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {count} items"
         )
+        parts += [f"  - {markdown_text(name)}: {markdown_text(said)}" for name, said in made_with(run).items()]
     return "\n".join(parts) + "\n"
 
 

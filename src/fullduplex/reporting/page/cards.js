@@ -54,7 +54,9 @@ const makeCards = (state, list, open) => {
     for (const audio of document.querySelectorAll("audio")) if (audio !== event.target) audio.pause();
   }, true);
   for (const card of box.querySelectorAll(".card")) {
-    const { scenario, metric } = card.dataset;
+    const { scenario, metric, counts } = card.dataset;
+    // A conversation holds several probes, and fails by any of them.
+    const named = counts === "items" ? (passed) => (passed ? "passed" : "failed") : (passed) => `conversations with ${passed ? "no" : "a"} failed ${counts.replace(/s$/, "")}`;
     const { variant } = card.closest(".panel").dataset;
     const those = items.filter((item) => item.scenario === scenario).map((item) => [item, succeeded(factOf(item, variant, metric))]);
     const counted = (passed) => those.filter(([, found]) => found === passed).length;
@@ -65,7 +67,7 @@ const makeCards = (state, list, open) => {
       list.only(scenario, metric, passed ? ["=1", "passed"] : ["<1", "failed"]);
       byId("items").scrollIntoView();
       list.focus();
-    } }, `List ${passed ? "passed" : "failed"} (${counted(passed)})`);
+    } }, `List ${named(passed)} (${counted(passed)})`);
     const order = [...card.querySelectorAll(".ranks tbody tr > th")].map((head) => head.dataset.system);
     const row = (system) => make("div", { class: "hear-row" }, make("span", { class: "who" }, system), [false, true].map((passed) => {
       const item = first(system, passed);

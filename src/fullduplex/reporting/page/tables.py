@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullduplex.reporting.rows import Row, figure
 from fullduplex.reporting.tables import judges_of
+from fullduplex.reporting.talks import comparable
 
 if TYPE_CHECKING:
     from fullduplex.reporting.page import PageData
@@ -146,13 +147,14 @@ def beside(data: PageData) -> list[dict[str, Any]]:
 
 
 def clocks(data: PageData) -> dict[str, Any]:
-    """Return what is not the same under every clock: the clocks' names, and a line for each system's metric."""
+    """Return what is not the same under every clock: the clocks' names, a line for each metric, what is left out."""
     if not data.clocks:
         return {}
     names = list(dict.fromkeys(clock for row in data.clocks for clock in row["values"]))
     scenarios, titles = scenario_titles(data), metrics(data, {})
     lines = []
-    for row in data.clocks:
+    there, left_out = comparable(data.clocks)
+    for row in there:
         unit = titles.get(row["metric"], {}).get("unit", "")
         own = row["values"].get(names[0])
         cells = []
@@ -168,7 +170,7 @@ def clocks(data: PageData) -> dict[str, Any]:
                 "cells": cells,
             }
         )
-    return {"names": names, "lines": lines}
+    return {"names": names, "lines": lines, "left_out": left_out}
 
 
 def speech(data: PageData) -> list[dict[str, Any]]:
