@@ -14,12 +14,13 @@ from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
 from fullduplex.making.acting.cues import Asking, cues_json
 from fullduplex.making.acting.script import ActionItem
-from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, continuous, turn_of
+from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, turn_of
+from fullduplex.making.acting.words import Mark
 from fullduplex.making.item_folder import made_here, same_as_made, whole_folder
 from fullduplex.making.joining import times
 from fullduplex.making.make_item import recogniser_of, voice_of
 from fullduplex.making.speaking import Speaker
-from fullduplex.model.spans import SECOND, in_seconds
+from fullduplex.model.spans import SECOND, Span, in_seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.voices import LEVEL, PEAK
 
@@ -139,9 +140,6 @@ def _speaker(task: ActionTask, spec: Spec) -> Speaker:
 
 def _interaction(task: ActionTask, cues: Sequence[Cue]) -> dict[str, Any]:
     item = task.item
-    marks = [(cue, mark) for cue in cues for mark in cue.marks]
-    if item.scenario == "wait_continuous":
-        marks = [(cues[0], continuous(cues[0]))]
     names = dict(zip((n for n, _ in item.user), cues, strict=True))
     notes = " ".join(filter(None, (item.notes, _NOT_THEIRS if item.condition.made == "recordings" else "")))
     return {
@@ -159,8 +157,12 @@ def _interaction(task: ActionTask, cues: Sequence[Cue]) -> dict[str, Any]:
         "reply": item.reply,
         "marks": [
             {"cue": cue.id, "start": start, "end": end, "kind": mark.kind, "text": mark.text}
-            for cue, mark in marks
+            for cue in cues
+            for mark in (*cue.marks, *_waits(item, cue))
             for start, end in (times(mark.span),)
+        ],
+        "pauses": [
+            {"cue": cue.id, "start": start, "end": end} for cue in cues for start, end in map(times, cue.pauses)
         ],
         "script": [
             {"who": line.who, "text": names[n].text, "cue": names[n].id}
@@ -170,6 +172,13 @@ def _interaction(task: ActionTask, cues: Sequence[Cue]) -> dict[str, Any]:
         ],
         "notes": notes,
     }
+
+
+def _waits(item: ActionItem, cue: Cue) -> list[Mark]:
+    """Return where the system is to be silent: in the pause, or from the first word to the last where there is none."""
+    if item.condition.action != "wait":
+        return []
+    return [Mark("wait", span) for span in cue.pauses or (Span(0, cue.duration),)]
 
 
 def _about(task: ActionTask, mark: str, cues: Sequence[Cue]) -> dict[str, Any]:

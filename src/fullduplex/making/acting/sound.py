@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, pairwise
 from math import log10
 from typing import Any
 
@@ -16,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.errors import InputError
-from fullduplex.making.acting.markup import Marked, Place, words_of
+from fullduplex.making.acting.markup import Marked
+from fullduplex.making.acting.words import Mark, Words
 from fullduplex.making.effects import Background, OtherDirected
 from fullduplex.making.effects.sound import speech_level
-from fullduplex.making.interaction_item import word_span
 from fullduplex.making.joining import Phrase as Placed
 from fullduplex.making.joining import join
 from fullduplex.making.script import Phrase, Turn
@@ -37,8 +36,6 @@ _NAME = "said"
 ASIDE, BACKGROUND = OtherDirected(_NAME), Background(_NAME)
 #: What a room sends back of an aside or a background lasts no longer than this.
 TAIL = ms(150)
-#: A place between two words that touch is marked from the end of the one for so long.
-TOUCH = ms(10)
 #: No sample of a cue is greater; a cue in which one would be is made softer as a whole.
 MOST = 0.99
 
@@ -57,18 +54,13 @@ class Heard:
     level: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A stretch of a cue that an action is judged by, as interaction.json has them."""
-
-    kind: str
-    span: Span
-    text: str = ""
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Cue:
-    """What the user's side plays at once. ``softer``: the factor by which all of it was scaled, 1 where it was not."""
+    """What the user's side plays at once.
+
+    ``pauses`` are the silences that were asked for, ``softer`` the factor by which all of it was scaled, 1 where it
+    was not.
+    """
 
     id: str
     text: str
@@ -76,6 +68,7 @@ class Cue:
     rate: int
     heard: tuple[Heard, ...]
     marks: tuple[Mark, ...]
+    pauses: tuple[Span, ...] = ()
     softer: float = 1.0
 
     @property
@@ -115,16 +108,16 @@ def turn_of(id: str, turn: Marked, voices: Voices) -> Cue:
         [said.phrase.text for _, said in order], [said.spoken for _, said in order], gaps, 0, 0, rate
     )
     laid = [Heard(who, said, place) for (who, said), place in zip(order, placed, strict=True)]
-    words = [one.placed for one in laid if one.who == "user"]
     away = [one for one in laid if one.who == "aside"]
-    behind = [
-        _behind(voices.background(place.text), _begin(id, place, words))
-        for place in turn.places
-        if place.kind == "background"
-    ]
     user = samples.copy()
     for one in away:
         user[_sample(one.placed.span.start, rate) : _sample(one.placed.span.end, rate)] = 0
+    words = Words(id, [one.placed for one in laid if one.who == "user"], user, rate)
+    behind = [
+        _behind(voices.background(place.text), words.end(place.after - 1))
+        for place in turn.places
+        if place.kind == "background"
+    ]
     for one in behind:
         longer = one.placed.span.end - _time(len(samples), rate)
         if longer > 0:
@@ -132,12 +125,13 @@ def turn_of(id: str, turn: Marked, voices: Voices) -> Cue:
             raise InputError(f"{id}, [background]", found=found, expected="more words of the user's after it")
     mixed, heard, softer = _mixed(user, rate, [*away, *behind])
     every = [*(one for one in laid if one.who == "user"), *heard]
-    marks = chain(
-        (Mark("wait", gap) for parted, gap in zip(turn.breaks, _gaps(words), strict=True) if parted.pause),
-        (Mark("ignored", one.placed.span, one.placed.text) for one in heard),
-        (_mark(id, place, words) for place in turn.places if place.kind != "background"),
-    )
-    return Cue(id, turn.text, mixed, rate, tuple(every), tuple(sorted(marks, key=lambda one: one.span)), softer)
+    marks = [
+        *(Mark("ignored", one.placed.span, one.placed.text) for one in heard),
+        *(words.mark(place) for place in turn.places if place.kind != "background"),
+    ]
+    marks.sort(key=lambda one: one.span)
+    pauses = [gap for parted, gap in zip(turn.breaks, words.gaps(), strict=True) if parted.pause]
+    return Cue(id, turn.text, mixed, rate, tuple(every), tuple(marks), tuple(pauses), softer)
 
 
 def alone_of(turn: Marked, voices: Voices, before: Cue) -> Cue:
@@ -156,12 +150,7 @@ def alone_of(turn: Marked, voices: Voices, before: Cue) -> Cue:
     heard = _moved(heard, -heard.placed.span.start)
     last = first + int(np.flatnonzero(mixed[first:])[-1]) + 1
     mark = Mark("ignored", heard.placed.span, text)
-    return Cue("b0", text, mixed[first:last], rate, (heard,), (mark,), softer)
-
-
-def continuous(cue: Cue) -> Mark:
-    """Return the mark of a turn that goes on: all of it, from the first word to the last."""
-    return Mark("wait", Span(0, cue.duration))
+    return Cue("b0", text, mixed[first:last], rate, (heard,), (mark,), softer=softer)
 
 
 def _mixed(user: Samples, rate: int, others: Sequence[Heard]) -> tuple[Samples, list[Heard], float]:
@@ -199,63 +188,6 @@ def _moved(one: Heard, by: int) -> Heard:
     placed = one.placed
     words = None if placed.words is None else tuple(Word(w.text, w.span.shift(by)) for w in placed.words)
     return Heard(one.who, one.said, Placed(placed.text, placed.span.shift(by), words), one.effect, one.level)
-
-
-def _gaps(words: Sequence[Placed]) -> list[Span]:
-    return [Span(one.span.end, other.span.start) for one, other in pairwise(words)]
-
-
-def _begin(id: str, place: Place, words: Sequence[Placed]) -> int:
-    """Return where a voice in the background begins: where the user's word before it ends."""
-    return 0 if place.after == 0 else _end(id, words, place.after - 1)
-
-
-def _mark(id: str, place: Place, words: Sequence[Placed]) -> Mark:
-    """Return the stretch that a place between two words marks."""
-    end, tokens = _end(id, words, place.after - 1), _tokens(words)
-    if place.kind == "target":
-        return Mark("target", Span(_start(id, words, place.after - 1), end), tokens[place.after - 1][2])
-    if place.kind == "entry":
-        rest = " ".join(token for _, _, token in tokens[place.after :])
-        return Mark("entry", Span(end, words[-1].span.end), rest)
-    return Mark("backchannel", Span(end, max(_start(id, words, place.after), end + TOUCH)))
-
-
-def _start(id: str, words: Sequence[Placed], number: int) -> int:
-    """Return where the user's own word ``number`` (from 0) begins; a phrase's first, with what is audible of it."""
-    phrase, _, _ = _tokens(words)[number]
-    first = number == 0 or _tokens(words)[number - 1][0] != phrase
-    return words[phrase].span.start if first else _word(id, words, number).start
-
-
-def _end(id: str, words: Sequence[Placed], number: int) -> int:
-    """Return where the user's own word ``number`` (from 0) ends; a phrase's last, with what is audible of it."""
-    tokens = _tokens(words)
-    phrase, _, _ = tokens[number]
-    last = number == len(tokens) - 1 or tokens[number + 1][0] != phrase
-    return words[phrase].span.end if last else _word(id, words, number).end
-
-
-def _word(id: str, words: Sequence[Placed], number: int) -> Span:
-    phrase, n, token = _tokens(words)[number]
-    placed = words[phrase]
-    span = None if placed.words is None else word_span(placed.words, placed.text, n)
-    if span is None:
-        raise InputError(
-            f"{id}, {token}", found="a word that nothing places", expected="its time",
-            do="choose a voice that tells its words, or a --recogniser",
-        )  # fmt: skip
-    return span
-
-
-def _tokens(words: Sequence[Placed]) -> list[tuple[int, int, str]]:
-    """Return the user's own words: the phrase of each, its number among the phrase's tokens, and itself."""
-    return [
-        (phrase, n, token)
-        for phrase, placed in enumerate(words)
-        for n, token in enumerate(placed.text.split())
-        if words_of(token)
-    ]
 
 
 def _sample(time: int, rate: int) -> int:
