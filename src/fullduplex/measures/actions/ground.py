@@ -26,12 +26,12 @@ CUT = ms(50)
 #: Sounds of listening that answer nothing, and words that acknowledge but can also answer. English; in other
 #: languages only the first rule (length) and the judge tell a token from a short answer.
 TOKENS = frozenset(
-    ("mm", "mmm", "hm", "hmm", "mhm", "mhmm", "mmhm", "mmhmm", "uhhuh", "huh", "ah", "aha", "oh", "ooh", "uh", "um")
+    {"mm", "mmm", "hm", "hmm", "mhm", "mhmm", "mmhm", "mmhmm", "uhhuh", "huh", "ah", "aha", "oh", "ooh", "uh", "um"}
 )
 ACKNOWLEDGES = frozenset(
-    ("yes", "yeah", "yep", "yup", "no", "nope", "ok", "okay", "right", "alright", "sure", "exactly", "really", "indeed")
-    + ("true", "good", "great", "nice", "fine", "wow")
-)
+    {"yes", "yeah", "yep", "yup", "no", "nope", "ok", "okay", "right", "alright", "sure", "exactly", "really",
+     "indeed", "true", "good", "great", "nice", "fine", "wow"}
+)  # fmt: skip
 _PHRASES = frozenset(
     ("i see", "got it", "of course", "go on", "all right", "i know", "i understand", "makes sense", "thats right")
 )
