@@ -11,12 +11,9 @@ for frequency (up) is left out, for by its own text more is not better.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 from fullduplex.benchmarks.fdb1 import DATASETS
 from fullduplex.benchmarks.interactionbench import published as interactionbench
-from fullduplex.benchmarks.interactionbench.published import Printed
+from fullduplex.benchmarks.printed import Printed
 from fullduplex.measures.metric import Better
 
 PAPER = "Full-Duplex-Bench, Table III, arXiv 2503.04721"
@@ -27,45 +24,6 @@ FIXED = "as released-3e799c4, inferred"
 UNCLEAR = "backchannel rule not known"
 
 _SHOWN: dict[str, str] = {name: title for name, _, title, _ in DATASETS}
-
-
-@dataclass(frozen=True, slots=True)
-class Published:
-    """One printed number: whose, of what, from where, under which rule, and where it breaks that rule."""
-
-    system: str
-    scenario: str
-    metric: str
-    value: float
-    unit: str
-    better: Better
-    source: str
-    variant: str
-    title: str
-    rests_on: str = "voice activity"
-    departure: str = ""
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the number as a table's row; it has no interval, and its n is not printed."""
-        return {
-            "system": self.system,
-            "scenario": self.scenario,
-            "scenario_title": _SHOWN[self.scenario],
-            "metric": self.metric,
-            "title": self.title,
-            "rests_on": self.rests_on,
-            "unit": self.unit,
-            "better": self.better,
-            "value": self.value,
-            "low": None,
-            "high": None,
-            "n": None,
-            "absent": {},
-            "method": "as printed",
-            "source": self.source,
-            "variant": self.variant,
-            "departure": self.departure,
-        }
 
 
 #: scenario, metric, unit, better, title, rests on: the columns of both tables, in their order.
@@ -113,14 +71,20 @@ _DEPARTURES = {
 }
 
 
-def published(benchmark: str) -> tuple[Published | Printed, ...]:
+def published(benchmark: str) -> tuple[Printed, ...]:
     """Return the numbers printed for ``benchmark``, row by row; none for one of which none are held."""
     if benchmark == "interactionbench":
         return interactionbench.published(benchmark)
     if benchmark != "fdb-1.0":
         return ()
     return tuple(
-        Published(system, scenario, metric, value, unit, better, source, rule, title, rests_on, departure)
+        Printed(
+            *(system, scenario, metric, value, unit, better, source, rule),
+            title=title,
+            scenario_title=_SHOWN[scenario],
+            rests_on=rests_on,
+            departure=departure,
+        )
         for system, source, rule, values in _PRINTED
         for (scenario, metric, unit, better, title, rests_on), value in zip(_COLUMNS, values, strict=True)
         for departure in (_DEPARTURES.get((system, metric), ""),)

@@ -18,7 +18,7 @@ SCALE = '[[question]]\nkey = "q"\nask = "How?"\nkind = "scale"\nlow = 1\nhigh = 
 def test_the_questionnaires_that_ship_are_there() -> None:
     assert set(names()) == {
         *("interruption", "behaviour", "duplexact", "preference", "naturalness"),
-        *("satisfaction", "coherence", "accept", "verdict"),
+        *("satisfaction", "coherence", "accept", "verdict", "whisper"),
     }
 
 

@@ -9,8 +9,8 @@ starts early can pass turn-taking there and fails on the page: the two are never
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from fullduplex.benchmarks.printed import Printed
 from fullduplex.measures.metric import Better
 
 PAGE = "InteractionBench page"
@@ -46,53 +46,6 @@ _TITLES = {
     "ib_whisper": "Whisper on request",
     "ib_groundedness": "Groundedness",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Printed:
-    """One printed number: whose, of what, from where, under which rule, on which clock.
-
-    ``value`` is a share, a mean or seconds; ``part`` of ``n`` items where it is a share of counted items, ``n`` None
-    where it is not printed. ``departure`` says where it breaks the rule that it names, or what else to know of it.
-    """
-
-    system: str
-    scenario: str
-    metric: str
-    value: float
-    unit: str
-    better: Better
-    source: str
-    variant: str
-    clock: str
-    n: int | None = None
-    part: int | None = None
-    revision: str = ""
-    title: str = ""
-    rests_on: str = "voice activity"
-    departure: str = ""
-
-    def to_row(self) -> dict[str, Any]:
-        """Return the number as a table's row; it has no interval."""
-        return {
-            "system": self.system,
-            "scenario": self.scenario,
-            "scenario_title": _TITLES[self.scenario],
-            "metric": self.metric,
-            "title": self.title,
-            "rests_on": self.rests_on,
-            "unit": self.unit,
-            "better": self.better,
-            "value": self.value,
-            "low": None,
-            "high": None,
-            "n": self.n,
-            "absent": {},
-            "method": "as printed",
-            "source": self.source,
-            "variant": f"{self.variant}; clock: {self.clock}",
-            "departure": self.departure,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,12 +134,17 @@ def _results() -> list[Printed]:
                 unit, better, title = _METRICS[metric]
                 made.append(
                     Printed(
-                        system, scenario, metric, value, unit, better, RESULTS, PASSED_OVER, _clock(system), n,
-                        part if metric == "passed" else None, "0cb35b6", title,
-                        "content" if metric == "passed" else "voice activity",
-                        _OF_RESULTS.get((scenario, system), "") if metric == "passed" else "",
+                        *(system, scenario, metric, value, unit, better, RESULTS, PASSED_OVER),
+                        title=title,
+                        scenario_title=_TITLES[scenario],
+                        rests_on="content" if metric == "passed" else "voice activity",
+                        departure=_OF_RESULTS.get((scenario, system), "") if metric == "passed" else "",
+                        clock=_clock(system),
+                        n=n,
+                        part=part if metric == "passed" else None,
+                        revision="0cb35b6",
                     )
-                )  # fmt: skip
+                )
     return made
 
 
@@ -196,16 +154,26 @@ def _page(
     where = clock or (CLIENT if system in HOSTED else LOCAL)
     metric, title = ("grounded", "Grounded") if scenario == "ib_groundedness" else ("passed", "Passed")
     return Printed(
-        system, scenario, metric, part / n, "share", "higher", PAGE, variant, where, n, part, "", title, "content",
-        departure,
-    )  # fmt: skip
+        *(system, scenario, metric, part / n, "share", "higher", PAGE, variant),
+        title=title,
+        scenario_title=_TITLES[scenario],
+        rests_on="content",
+        departure=departure,
+        clock=where,
+        n=n,
+        part=part,
+    )
 
 
 def _score(clock: str, value: float, departure: str = "") -> Printed:
     return Printed(
-        "GPT-Live", "timing", "passed", value, "share", "higher", PAGE, STRICT, clock, title="Passed",
-        rests_on="content", departure=departure,
-    )  # fmt: skip
+        *("GPT-Live", "timing", "passed", value, "share", "higher", PAGE, STRICT),
+        title="Passed",
+        scenario_title=_TITLES["timing"],
+        rests_on="content",
+        departure=departure,
+        clock=clock,
+    )
 
 
 _LOST = "five right answers that the page's filter never sent to the judge count as passes, by hand"
@@ -234,9 +202,11 @@ _FINAL: tuple[Printed, ...] = (
     # Of GPT-Realtime 17 probes failed, none left out; of the open models one or two are, so that their n is not known.
     _page("GPT-Realtime", "ib_groundedness", 35, 52, departure="10 of its 17 failures are missing replies"),
     Printed(
-        *("cascade", "ib_groundedness", "grounded", 0.75, "share", "higher", PAGE, STRICT, LOCAL),
+        *("cascade", "ib_groundedness", "grounded", 0.75, "share", "higher", PAGE, STRICT),
         title="Grounded",
+        scenario_title=_TITLES["ib_groundedness"],
         rests_on="content",
+        clock=LOCAL,
     ),
 )
 
