@@ -13,10 +13,14 @@ from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _
 from fullduplex.cli.making import _KEYS, _specs
 from fullduplex.errors import printable
 
+_BENCHMARKS = ("interactionbench", "duplexact")
+
 
 @main.command()
 @click.argument("script", type=_PATH, required=False)
 @click.option("--out", type=_PATH, help="The folder for the items.")
+@click.option("--benchmark", type=click.Choice(_BENCHMARKS), default=_BENCHMARKS[0], show_default=True,
+              help="Whose scenarios the script is of.")  # fmt: skip
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME",
               help="A scenario to make; may be repeated. Default: all that the script has.")  # fmt: skip
 @click.option("--voice", "voices", multiple=True, metavar="SPEC", shell_complete=_family("voices"),
@@ -25,6 +29,8 @@ from fullduplex.errors import printable
 @click.option("--into", type=_Range(0, 60), default=3.0, show_default=True, metavar="SECONDS",
               help="From the system's first sound to the interruption of its answer.")  # fmt: skip
 @click.option("--prompt", metavar="TEXT", help="What every system is told. Default: one same instruction of ours.")
+@click.option("--persona", "personas", multiple=True, metavar="NAME", is_flag=False, flag_value="every",
+              help="duplexact: whose settings a voice is given; may be repeated. Without NAME: all five.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="The first N of each scenario.")
 @click.option("--recogniser", metavar="SPEC", shell_complete=_family("recognisers"),
               help="What places the words of a voice that does not tell their times; marked so.")  # fmt: skip
@@ -41,17 +47,26 @@ from fullduplex.errors import printable
 @_engine
 @_json
 def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
-    """Make items of interactions from SCRIPT, a file or a folder; without it, from the 221 that ship.
+    """Make items of interactions from SCRIPT, a file or a folder; without it, from those that ship.
 
     Each item has the user's audio cue by cue, when each is released, and what it calls for. What is there already is
     not made again.
     """
+    acts = given["benchmark"] == "duplexact"
+    if acts and (given["annotate"] or given["model"]):
+        raise click.UsageError("--annotate and --model are for InteractionBench's scripts")
+    if given["personas"] and not acts:
+        raise click.UsageError("--persona is for --benchmark duplexact")
     if given["annotate"]:
         if script is None or not given["model"]:
             raise click.UsageError("--annotate needs SCRIPT, which it writes to, and --model")
         return _annotate(script, given)
     if out is None:
         raise click.UsageError("Missing option '--out'.")
+    if acts:
+        from fullduplex.cli.actions import make_items
+
+        return make_items(script, out, given)
     from fullduplex.engines import each, open_engine
     from fullduplex.making.interaction_cues import PROMPT, Timing
     from fullduplex.making.interaction_items import make_interactions, plan_interactions

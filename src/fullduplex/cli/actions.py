@@ -1,0 +1,122 @@
+"""What ``interactions --benchmark duplexact`` does: items of actions, made, counted, heard."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json
+from fullduplex.cli.making import _KEYS, _specs
+from fullduplex.errors import InputError, printable
+
+#: What ``--persona`` without a name asks for.
+EVERY = "every"
+
+
+def make_items(script: Path | None, out: Path, given: Any) -> int:
+    """Make the items of ``script``, or of those that ship, and return the exit status."""
+    from fullduplex.engines import each, open_engine
+    from fullduplex.making.acting.cues import Asking
+    from fullduplex.making.acting.items import make_actions, plan_actions
+    from fullduplex.making.acting.script import shipped
+    from fullduplex.model.spans import seconds
+    from fullduplex.stages import engine_for
+
+    plan = plan_actions(
+        script or shipped(),
+        out,
+        _specs("--voice", given["voices"]),
+        scenarios=given["scenarios"],
+        personas=_personas(given["personas"]),
+        asking=Asking(seconds(given["into"]), given["prompt"]),
+        seed=given["seed"],
+        language=given["language"],
+        limit=given["limit"],
+        recogniser=_specs("--recogniser", (given["recogniser"],))[0] if given["recogniser"] else None,
+        cache=_cache(),
+        keys={name: os.environ[key] for name, key in _KEYS.items() if key in os.environ},
+    )
+    if given["dry_run"]:
+        return _counted(plan, out, given)
+    bar, heard = _Bar(), None
+    try:
+        with open_engine(given["engine"] or engine_for(1_000)) as opened:
+            made = make_actions(plan, out, progress=bar, each=partial(each, opened))
+            if given["reviewed_by"]:
+                from fullduplex.making.acting.review import review
+
+                (spec,) = _specs("--review", (given["reviewed_by"],))
+                heard = review(plan, out, spec, cache=_cache(), progress=bar, each=partial(each, opened))
+    finally:
+        bar.close()
+    _show(plan, out, made, heard, given)
+    failed = (*made.failed, *(heard.failed if heard else ()))
+    for name, why in failed[:1]:
+        _say(f"{len(failed)} items failed; the first, {name}: {why}")
+    return SOME_FAILED if failed else 0
+
+
+def _personas(names: tuple[str, ...]) -> tuple[Any, ...]:
+    from fullduplex.driving.personas import read_personas
+
+    known = read_personas()
+    if EVERY in names:
+        return tuple(known.values())
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise InputError("--persona", found=", ".join(unknown), expected=f"of {', '.join(known)}, or no name for all")
+    return tuple(known[name] for name in dict.fromkeys(names))
+
+
+def _show(plan: Any, out: Path, made: Any, heard: Any, given: Any) -> None:
+    from fullduplex.making.acting.items import ENOUGH_VOICES
+
+    names = dict.fromkeys(task.item.scenario for task in plan.tasks)
+    counts = {name: sum(one.scenario == name for one in made.items) for name in names}
+    other = {task.item.scenario for task in plan.tasks if task.item.condition.made == "recordings"}
+    if given["as_json"]:
+        told: dict[str, Any] = {
+            "out": str(out),
+            "items": counts,
+            "kept": sum(one.kept for one in made.items),
+            "voices": len(plan.voices),
+            "personas": sorted({one.persona for one in made.items if one.persona}),
+            "published_from_recordings": sorted(other),
+            "failed": dict(made.failed),
+        }
+        _shown_json(told | ({} if heard is None else {"review": heard.to_json()}))
+        return
+    click.echo(f"{len(made.items)} items of {len(counts)} conditions, in {len(plan.voices)} voices: {out}")
+    if len(plan.voices) < ENOUGH_VOICES:
+        click.echo(f"note: fewer than {ENOUGH_VOICES} voices speak: what they share, a system may be good or bad at")
+    if other:
+        click.echo(
+            f"note: in {len(other)} of these conditions the publication's items are from recordings; here voices speak"
+        )
+    if heard is not None:
+        _show_review(heard)
+
+
+def _show_review(heard: Any) -> None:
+    told = heard.to_json()
+    off = f", {told['off']['median']:.2f} s from their places in the median" if told["off"] else ""
+    found = f"{told['triggers_found']} of {told['triggers']} words that marks hang on found{off}"
+    click.echo(f"heard {told['cues']} cues of {told['items']} items: {found}; {len(heard.faults)} to listen to")
+    for fault in heard.faults:
+        click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
+
+
+def _counted(plan: Any, out: Path, given: Any) -> int:
+    counts = plan.counts()
+    if given["as_json"]:
+        _shown_json({"out": str(out), "would_make": counts, "voices": len(plan.voices)})
+        return 0
+    for name, count in counts.items():
+        there = f", {count['there']} of them there already" if count["there"] else ""
+        click.echo(f"{name}: {count['items']} items{there}")
+    click.echo(f"{sum(count['items'] for count in counts.values())} items, in {len(plan.voices)} voices")
+    return 0
