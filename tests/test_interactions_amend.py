@@ -30,6 +30,10 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         "groundedness/01": conversation(),
         "backchannel/01": case("backchannel", Line(2000, 2400, "mhm")),
         "whisper/01": case("whisper", Line(4000, 6000, "right here is what it is", "whispered")),
+        # The first backchannel meets the system speaking, the second comes 1.6 s into the reply, after its end.
+        "user_backchannel/01": case("user_backchannel", Line(4000, 5200, "right it is"), Line(9000, 9100, "so")),
+        "user_backchannel/02": case("user_backchannel"),
+        "interruption/01": case("interruption"),
     }
     with exact_chain(folder / "cache"):
         path = run(folder, cases, folder / "out.run", "acting")
@@ -79,6 +83,9 @@ def test_what_passes_a_whisper_is_no_judges_word_and_can_be_corrected(talks: Pat
         ("ib_whisper/01", "probe:1", "an item of which probe is asked"),
         ("ib_backchannel/01", "backchannel-kind:9.000-9.400", "one of backchannel-kind:2.000-2.400"),
         ("ib_groundedness/01", "grounded", "the verdict probe"),
+        ("ib_user_backchannel/01", "behaviour:b1", "one of behaviour:b0"),
+        ("ib_user_backchannel/02", "behaviour:b0", "an item of which behaviour is asked"),
+        ("ib_interruption/01", "addressed", "an item of which addressed is asked"),
     ],
 )
 def test_what_nobody_asks_of_an_item_cannot_be_corrected(talks: Path, item: str, what: str, expected: str) -> None:

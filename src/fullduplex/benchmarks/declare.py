@@ -11,6 +11,10 @@ from fullduplex.model.spec import Spec
 from fullduplex.model.trials import Absent, Trial
 
 
+#: Why nothing is asked of a trial where no verdict could change what is measured of it.
+NOTHING_TO_JUDGE = ("failed", "not exercised")
+
+
 @dataclass(frozen=True, slots=True)
 class Hearing:
     """How a variant wants the recordings heard; ``listen`` keeps one track for each.
@@ -92,7 +96,10 @@ class Asks:
     cut: Callable[[Trial], Stretch | None] | None = None
 
     def verdicts(self, trial: Trial) -> list[str]:
-        """Return the names of the verdicts on ``trial`` that there can be."""
+        """Return the names of the verdicts on ``trial`` that there can be; none where nothing came about to judge."""
+        fields = self.fields(trial)
+        if isinstance(fields, Absent) and fields.reason in NOTHING_TO_JUDGE:
+            return []
         asked = [name for name, _ in self.questions(trial) if name != self.verdict]
         given = [name for name in trial.verdicts if name.startswith(f"{self.verdict}:")]
         more = [f"{self.verdict}:{key}" for key in self.keys(trial)] if self.keys is not None else []
