@@ -356,10 +356,10 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
         if apart.get(variant):
             # What a benchmark reports by dimension has too many metrics for a terminal; report.md has them all.
             console.print(dimensions_terminal(apart[variant], heading=heading))
-            for sentence in remarks_of(table):
-                console.print(sentence, markup=False)
         elif table:
             console.print(terminal(table, heading=heading))
+    for sentence in remarks_of([row for variant, table in rows.items() if apart.get(variant) for row in table]):
+        console.print(sentence, markup=False)
     for one in scored:
         for task, count in one.measured.passed_over.items():
             items = "1 item" if count == 1 else f"{count} items"
@@ -707,6 +707,7 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
 
 # Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import harvest as _harvest  # noqa: E402, F401
 from fullduplex.cli import interactions as _interactions  # noqa: E402, F401
 from fullduplex.cli import judging as _judging  # noqa: E402, F401
 from fullduplex.cli import making as _making  # noqa: E402, F401

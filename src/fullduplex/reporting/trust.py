@@ -21,7 +21,8 @@ NOT_VALIDATED = "not validated"
 class Judge:
     """Who gave the verdicts of one name, as tables tell it.
 
-    ``system``: whose replies they are on; ``verdicts``: how many there are; ``rubric``: its name and version;
+    ``system``: whose replies they are on; ``verdicts``: how many there are; ``rubric``: its name and version, "" of what
+    came with the recordings;
     ``weakness``: what has to be said of the judge, else ""; ``found``: what is known of its worth.
     """
 
@@ -37,7 +38,7 @@ class Judge:
     @property
     def sentence(self) -> str:
         """Return who judged, how, and what that is worth, as it stands with a single number."""
-        if self.name == RECORDED:
+        if not self.rubric:
             return f"as judged when recorded; {self.found}"
         votes = f", {self.votes} votes" if self.votes > 1 else ""
         told = f"judged by {self.name}{votes}, rubric {self.rubric}"
@@ -69,7 +70,7 @@ def judge_lines(judges: Iterable[Judge], *, brief: bool = False) -> list[str]:
             for text, names in worth.items()
         )
         weak = weakness.partition(". ")[0].rstrip(".") if brief else weakness.rstrip(".")
-        who = "As judged when recorded" if name == RECORDED else f"Judged by {name}"
+        who = f"Judged by {name}" if any(one.rubric for one in those.values()) else "As judged when recorded"
         told.append(
             "; ".join(filter(None, (f"{who}: {', '.join(on)} (rubrics {', '.join(rubrics)})", weak, found))) + "."
         )
