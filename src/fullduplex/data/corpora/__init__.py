@@ -1,0 +1,1 @@
+"""Corpora of two-channel conversations: what a folder holds, read one conversation at a time."""
