@@ -177,3 +177,27 @@ def test_what_cannot_be_known_has_its_reason() -> None:
     assert value(grounded.grounded(talk(0, 1, 2, 3, heard=False, verdicts=judged(YES, YES, YES)), LIMITS)) == "no words"
     assert value(grounded.coherence(talk(0), LIMITS)) == "not judged"
     assert grounded.probe_facts(Trial(Item("1")), LIMITS) == []
+
+
+@pytest.mark.parametrize(
+    ("trial", "share", "lost"),
+    [
+        (talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES)), "probe", "probe"),
+        (talk(0, verdicts=judged()), "", ""),
+        (talk(0, 1, 2, 3, verdicts=judged(*[Verdict("yes", by="amended by Ann")] * 3)), "", ""),
+    ],
+)
+def test_a_share_rests_on_a_judge_where_one_said_what_a_probe_came_to(trial: Trial, share: str, lost: str) -> None:
+    found, wrong = grounded.grounded(trial, LIMITS), grounded.count(trial, "wrong reply", LIMITS)
+    none = grounded.count(trial, "no reply", LIMITS)
+    assert isinstance(found, Fact) and isinstance(wrong, Fact) and isinstance(none, Fact)
+    assert (found.verdict, wrong.verdict, none.verdict) == (share, lost, "")
+
+
+def test_premises_and_coherence_rest_on_verdicts_of_their_own() -> None:
+    trial = talk(0, 1, 2, 3, verdicts=judged(YES, NO, YES, premise_2=BROKEN) | {"coherence": Verdict("80")})
+    doubted, whole = grounded.premises_doubted(trial, LIMITS), grounded.coherence(trial, LIMITS)
+    assert isinstance(doubted, Fact) and isinstance(whole, Fact)
+    assert (doubted.verdict, whole.verdict) == ("premise", "coherence")
+    confirmed = grounded.premises_doubted(talk(0, 1, 2, 3, verdicts=judged(YES, YES, YES, premise_2=AMENDED)), LIMITS)
+    assert isinstance(confirmed, Fact) and confirmed.verdict == ""

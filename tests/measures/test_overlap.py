@@ -155,6 +155,19 @@ def test_a_persons_word_wins_over_the_rule() -> None:
     assert not isinstance(told, Absent) and told[0] == "resume"
 
 
+@pytest.mark.parametrize(
+    ("system", "by", "rests_on"),
+    [("########.......############", "a judge", "behaviour"), ("########.......############", "amended by Ann", ""),
+     ("#" * 40, "a judge", "")],
+)  # fmt: skip
+def test_a_label_rests_on_the_judge_only_where_neither_rule_nor_person_gives_it(
+    system: str, by: str, rests_on: str
+) -> None:
+    judged = replace(drawn(system, "......^^^^"), verdicts={"behaviour": Verdict("respond", by=by)})
+    found = overlap.behaves(judged, "respond", LIMITS, "respond")
+    assert isinstance(found, Fact) and found.verdict == rests_on
+
+
 def test_latencies_do_not_move_with_the_clock() -> None:
     trial = drawn("########......############", "......^^^^")
     by = seconds(3)

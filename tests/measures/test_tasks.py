@@ -452,3 +452,29 @@ def test_a_reply_is_to_the_turn_that_asks_and_not_to_one_before(scenario: str) -
     said = talk(scenario, (2300, 2800, "sure"), (9300, 9800, "taught"), expects=[trigger], turns=turns)
     reply = tasks.reply(said, LIMITS)
     assert reply is not None and not isinstance(reply, Absent) and reply.text == "taught"
+
+
+IN_TIME, LATE = (TRIGGERED + 100, TRIGGERED + 600, "taught"), (TRIGGERED + 900, TRIGGERED + 1400, "taught")
+
+
+@pytest.mark.parametrize(
+    ("said", "verdict", "passed", "rests_on"),
+    [
+        ((IN_TIME,), YES, 1, "correction"),
+        ((IN_TIME,), NO, 0, "correction"),
+        ((LATE,), YES, 0, ""),
+        ((LATE,), NO, 0, ""),
+        ((), YES, 0, ""),
+        ((IN_TIME,), Verdict("yes", by="amended by Ann"), 1, ""),
+    ],
+)
+def test_an_item_rests_on_the_judge_only_where_no_rule_decides_it(
+    said: tuple[Said, ...], verdict: Verdict, passed: int, rests_on: str
+) -> None:
+    found = tasks.passed(triggered("grammar", *said, verdicts={"correction": verdict}), LIMITS)
+    assert isinstance(found, Fact) and (found.value, found.verdict) == (passed, rests_on)
+
+
+def test_the_words_of_a_target_rest_on_no_judge() -> None:
+    found = tasks.target_heard(talk("logic", (END + 500, END + 900, "taught"), verdicts={"target-said": NO}), LIMITS)
+    assert isinstance(found, Fact) and (found.value, found.verdict) == (1, "")
