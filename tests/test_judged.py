@@ -462,6 +462,17 @@ def test_the_commands_do_it_all(folder: Path, tmp_path: Path, command: Callable[
     assert (run.path / "sensitivity.md").is_file()
 
 
+def test_judging_nothing_is_no_success(tmp_path: Path, command: Callable[..., Any]) -> None:
+    for n in range(2):
+        interruption(tmp_path / "user_interruption" / str(n), "")
+    run = scored(tmp_path / "user_interruption", tmp_path / "run").run
+    spec = replies(tmp_path / "r.json", [rated(4)])
+    told = command("judge", str(run.path), "--judge", f"recorded:path={spec.options['path']}")
+    assert told.exit_code == 1
+    assert f"{run.path}: nothing could be judged: 2 × no takeover" in told.output
+    assert "Traceback" not in told.output
+
+
 def test_a_judged_run_scores_alike_as_a_plain_folder(folder: Path, tmp_path: Path) -> None:
     run = scored(folder, tmp_path / "run").run
     judge(run, replies(tmp_path / "r.json", [rated(4)]), tmp_path / "cache")

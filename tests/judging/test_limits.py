@@ -162,13 +162,28 @@ def test_until_a_cost_is_known_requests_go_one_at_a_time() -> None:
     assert done == [2]
 
 
-def test_a_cap_on_an_unknown_price_stops_all_in_a_sentence() -> None:
+COUNTED = {"input": 10, "output": 5}
+
+
+def test_a_cap_on_an_unknown_price_stops_all_in_a_sentence_that_names_the_options() -> None:
     gate = Gate(max_cost=1.0)
-    sent(gate, None)
+    with gate.admitted(REQUEST) as passage:
+        passage.reply = Reply("x", model="odd-1", usage=COUNTED)
     assert isinstance(gate.fault, JudgeError)
-    assert "no price is known" in str(gate.fault)
+    assert str(gate.fault) == (
+        "judging stopped after the first reply: no price is known of the judge's model odd-1, so a cap of US$ 1 cannot "
+        "be kept; give --judge its price_in and price_out (US dollars for a million tokens), or leave --max-cost out"
+    )
     with pytest.raises(NotAsked, match="interrupted"):
         sent(gate, 0.1)
+
+
+def test_a_cap_on_tokens_that_nobody_counted_asks_for_no_price() -> None:
+    gate = Gate(max_cost=1.0)
+    sent(gate, 0.1, None)
+    told = str(gate.fault)
+    assert told.startswith("judging stopped after a reply: ") and "did not count its tokens" in told
+    assert "price_in" not in told
 
 
 def test_without_a_cap_a_price_need_not_be_known() -> None:

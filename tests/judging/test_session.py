@@ -269,7 +269,7 @@ def test_cost_stops_before_the_cap(tmp_path: Path) -> None:
 
 
 def test_a_cap_without_a_price_stops_in_a_sentence_and_keeps_the_reply(tmp_path: Path) -> None:
-    judge = Fake(lambda shown: Reply(GOOD))
+    judge = Fake(lambda shown: Reply(GOOD, usage={"input": 9, "output": 9}))
     with pytest.raises(JudgeError, match="no price is known"):
         run(judge, tmp_path, cases(64), max_cost=1.0)
     assert judge.asked.total() == 1
@@ -397,7 +397,7 @@ def test_a_plan_counts_what_is_left_and_asks_nothing(tmp_path: Path) -> None:
     judge = Fake()
     fresh = Session(judge, tmp_path, votes=2).planned([*cases(4), *cases(4), Case("x", RUBRIC, {})])
     assert (fresh.requests, fresh.known, fresh.cost) == (8, 0, None)
-    assert fresh.told() == f"8 requests, about {fresh.tokens:,} tokens, cost unknown before the first reply"
+    assert fresh.told() == f"8 requests, about {fresh.tokens:,} tokens, no price known"
     run(judge, tmp_path, cases(1), votes=2)
     session = Session(judge, tmp_path, votes=2)
     left = session.planned(cases(4), seen=Bill(replies=2, tokens_out=20, cost=0.02))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 import os
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +28,7 @@ from fullduplex.cli import (
     _shown_json,
     main,
 )
-from fullduplex.errors import InputError, printable
+from fullduplex.errors import InputError, JudgeError, printable
 
 if TYPE_CHECKING:
     from fullduplex.judging.rubric import Labels, Scale
@@ -174,6 +175,8 @@ def judge(
         if as_json:
             _shown_json({"waiting": waiting, "runs": told})
         return 0
+    if told and not any(one["bill"]["verdicts"] for one in told):
+        raise JudgeError(f"{run}: nothing could be judged: {_why_nothing(told)}")
     scored = measure_again(run)
     try:
         tables = publish(scored, run, page=(run / "report.html").is_file(), progress=bar).tables
@@ -194,6 +197,12 @@ def _outcome(outcome: Any) -> dict[str, Any]:
     from dataclasses import asdict
 
     return {"bill": asdict(outcome.bill), "not_asked": dict(outcome.passed_over), "remarks": list(outcome.remarks)}
+
+
+def _why_nothing(told: Sequence[Any]) -> str:
+    """Return why no question was asked, the commonest reason first."""
+    reasons: Counter[str] = sum((Counter(one["not_asked"]) for one in told), Counter())
+    return ", ".join(f"{n} × {reason}" for reason, n in reasons.most_common()) or "the run has no item to judge"
 
 
 def _planned(prepared: Sequence[Any], as_json: bool) -> int:

@@ -106,7 +106,7 @@ class Plan:
     def told(self) -> str:
         """Return the plan in one sentence."""
         kept = f" ({_count(self.known, 'vote')} kept from before)" if self.known else ""
-        cost = "cost unknown before the first reply" if self.cost is None else f"about US$ {self.cost:.4f}"
+        cost = "no price known" if self.cost is None else f"about US$ {self.cost:.4f}"
         return f"{_count(self.requests, 'request')}{kept}, about {self.tokens:,} tokens, {cost}"
 
 

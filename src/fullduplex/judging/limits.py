@@ -244,9 +244,18 @@ class Gate:
                 self.spent += reply.cost
                 self._dearest = max(self._dearest, reply.cost)
         if reply.cost is None and self.max_cost is not None:
-            self.fail(
-                JudgeError(
-                    f"no price is known of the judge's model{f' {reply.model}' if reply.model else ''}, so a cap of "
-                    f"US$ {self.max_cost:g} cannot be kept; give the judge its prices, or no cap"
-                )
+            self.fail(JudgeError(self._unpriced_told(reply)))
+
+    def _unpriced_told(self, reply: Reply) -> str:
+        model = f" {reply.model}" if reply.model else ""
+        when = "the first reply" if self._dearest < 0 else "a reply"
+        cannot = f"so a cap of US$ {self.max_cost:g} cannot be kept"
+        if {"input", "output"} <= reply.usage.keys():
+            return (
+                f"judging stopped after {when}: no price is known of the judge's model{model}, {cannot}; give --judge "
+                "its price_in and price_out (US dollars for a million tokens), or leave --max-cost out"
             )
+        return (
+            f"judging stopped after {when}: the judge's model{model} did not count its tokens, {cannot}; "
+            "leave --max-cost out"
+        )
