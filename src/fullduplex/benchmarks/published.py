@@ -11,6 +11,7 @@ for frequency (up) is left out, for by its own text more is not better.
 
 from __future__ import annotations
 
+from fullduplex.benchmarks.duplexact import published as duplexact
 from fullduplex.benchmarks.fdb1 import DATASETS
 from fullduplex.benchmarks.interactionbench import published as interactionbench
 from fullduplex.benchmarks.printed import Printed
@@ -75,6 +76,8 @@ def published(benchmark: str) -> tuple[Printed, ...]:
     """Return the numbers printed for ``benchmark``, row by row; none for one of which none are held."""
     if benchmark == "interactionbench":
         return interactionbench.published(benchmark)
+    if benchmark == duplexact.NAME:
+        return duplexact.published()
     if benchmark != "fdb-1.0":
         return ()
     return tuple(

@@ -69,7 +69,7 @@ PAGE = (
         "timing",
         "median, interquartile range and n of each condition; over which instances is not told",
         "the median over instances that succeeded at once",
-        "its counts are those of successes, as far as both are printed",
+        "the printed n differ by system, so that it is not over all of them",
     ),
     Departure(
         "silence that cannot be heard",
