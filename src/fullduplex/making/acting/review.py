@@ -126,12 +126,14 @@ def _silences(told: Mapping[str, Any], cue: str, samples: NDArray[np.float32], r
 
 def _sound(cue: Mapping[str, Any], samples: NDArray[np.float32], rate: int) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with how a cue sounds, as kinds with what was found."""
-    for phrase in cue["phrases"]:
-        count, (start, end) = len(spelt(phrase["text"])), phrase["timestamp"]
-        speed = count / (end - start)
+    for who in dict.fromkeys(phrase["who"] for phrase in cue["phrases"]):
+        own = [phrase for phrase in cue["phrases"] if phrase["who"] == who]
+        count = sum(len(spelt(phrase["text"])) for phrase in own)
+        speed = count / sum(end - start for start, end in (phrase["timestamp"] for phrase in own))
         if count >= ENOUGH and not SLOWEST <= speed <= FASTEST:
-            yield "speed", f"{speed:.1f} words a second in {phrase['text'][:60]!r}"
-        if "level" in phrase and abs(phrase["level"]["heard_db"] - phrase["level"]["asked_db"]) > CLOSE:
+            yield "speed", f"{who}: {speed:.1f} words a second"
+    for phrase in (phrase for phrase in cue["phrases"] if "level" in phrase):
+        if abs(phrase["level"]["heard_db"] - phrase["level"]["asked_db"]) > CLOSE:
             yield "level", f"{phrase['who']} at {phrase['level']['heard_db']:.1f} dB from the user's speech"
     # Without a word of the user's, a cue is as loud as who is heard.
     alone = all("level" in phrase for phrase in cue["phrases"])

@@ -232,7 +232,7 @@ def _check(item: ActionItem, path: Path, where: str) -> None:
     if item.lines[0].who != "user":
         raise InputError(path, f"{where}[0].who", found="assistant", expected="the user, who begins")
     if len(item.user) != rule.turns:
-        found, expected = f"{len(item.user)} turns of the user", f"{rule.turns} in {name}"
+        found, expected = f"{len(item.user)} of the user's turns", f"{rule.turns} in {name}"
         raise InputError(path, where, found=found, expected=expected)
     for turn, (n, said) in enumerate(item.user, 1):
         last = turn == rule.turns
@@ -252,9 +252,9 @@ def _check_marks(said: Marked, marks: Mapping[str, tuple[int, int | None]], name
     for kind in MARKUP:
         least, most = marks.get(kind, (0, 0))
         if counts[kind] < least or (most is not None and counts[kind] > most):
-            number = f"{least}" if least == most else f"at least {least}" if most is None else f"at most {most}"
-            found = f"{counts[kind]} times [{kind}]"
-            raise InputError(path, where, found=found, expected=f"{number} in this turn of {name}")
+            found = {0: f"no [{kind}]", 1: f"a [{kind}]"}.get(counts[kind], f"{counts[kind]} of [{kind}]")
+            expected = "none" if most == 0 else "one" if least == most else "at least one"
+            raise InputError(path, where, found=found, expected=f"{expected} in this turn of {name}")
 
 
 def _check_pause(item: ActionItem, path: Path, where: str) -> None:
