@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 from fullduplex import benchmarks
+from fullduplex.benchmarks.declare import Parts, Stretch
+from fullduplex.data import audio
 from fullduplex.errors import InputError, PluginError
-from fullduplex.runs.sounds import FILE, check_qualities, forget_acoustics, read_acoustics
+from fullduplex.model.items import Item
+from fullduplex.model.spec import Spec
+from fullduplex.model.trials import Trial
+from fullduplex.runs.sounds import FILE, check_qualities, forget_acoustics, measure_sound, read_acoustics
 from fullduplex.stages import Asked, settled
 
 GOOD = {"schema": 1, "parts": {"speech": {"after": {"features": {"mean_pitch": 210.5}, "absent": {}}}}}
@@ -45,6 +53,41 @@ def test_what_was_measured_is_not_forgotten(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text(json.dumps(GOOD))
     forget_acoustics(tmp_path)
     assert (tmp_path / FILE).exists()
+
+
+class AtItsRate:
+    """Hears speech wherever the sound is loud, sample by sample, at a rate of its own."""
+
+    def __init__(self, rate: int) -> None:
+        self.rate, self.spec = rate, Spec("own", {"rate": rate})
+
+    def detect(self, batch: Any) -> list[Any]:
+        loud = [np.flatnonzero(np.abs(samples) > 0.05) for samples in batch]
+        return [((found[0] / self.rate, found[-1] / self.rate),) for found in loud]
+
+
+def _whole(trial: Trial) -> Mapping[str, Stretch]:
+    return {"whole": Stretch("system", 0.25)}
+
+
+def _as_made(mark: str, make: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    return make(), True
+
+
+@pytest.mark.parametrize("rate", [8_000, 16_000, 48_000])
+def test_a_detector_hears_at_its_own_rate(rate: int, tmp_path: Path) -> None:
+    at = np.arange(2 * 24_000) / 24_000
+    tone = np.where((at >= 0.5) & (at < 1.5), 0.5 * np.sin(2 * np.pi * 200 * at), 0.0)
+    audio.write(tmp_path / "output.wav", tone.astype(np.float32), 24_000)
+    part = Parts("speech", _whole, Spec("own"))
+    measure_sound(
+        tmp_path, {"system": "output.wav"}, Trial(Item("1")), [part], (),
+        detector_of=lambda spec: AtItsRate(rate), content=str, kept=_as_made, cache=tmp_path,
+    )  # fmt: skip
+    told = json.loads((tmp_path / FILE).read_text())["parts"]["speech"]["whole"]
+    assert told["speech"] == pytest.approx(1.0, abs=0.01)
+    assert told["features"]["speech_seconds"] == pytest.approx(1.0, abs=0.01)
+    assert told["features"]["mean_pitch"] == pytest.approx(200, abs=2)
 
 
 @pytest.mark.parametrize(("quality", "model"), [("dnsmos", "dnsmos"), ("echo", "aecmos")])

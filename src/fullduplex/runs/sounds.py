@@ -121,10 +121,12 @@ def _measured(
     detector_of: Callable[[Any], Any],
     cache: Path,
 ) -> dict[str, Any]:
-    samples = _cut(path, stretch)
+    samples = _cut(path, stretch, RATE)
     if not len(samples):
         return {"speech": 0.0, "features": {}, "absent": {}}
-    (segments,) = detector_of(one.detector).detect([samples])
+    detector = detector_of(one.detector)
+    # Its segments are in seconds, whatever rate it hears at.
+    (segments,) = detector.detect([samples if detector.rate == RATE else _cut(path, stretch, detector.rate)])
     speech = acoustics.speech_of(samples, RATE, segments)
     if not len(speech) and one.whole_if_silent:
         speech = samples
@@ -151,12 +153,12 @@ def _echo(played: Path, taken: Path, cache: Path) -> dict[str, Any]:
     return {"features": level.values | scores.values, "absent": level.absent | scores.absent}
 
 
-def _cut(path: Path, stretch: Stretch) -> NDArray[np.float32]:
-    samples, rate = audio.read(path)
-    at_rate = audio.resample(samples, rate, RATE)
-    first = round(stretch.start * RATE)
-    last = len(at_rate) if stretch.end is None else round(stretch.end * RATE)
-    return at_rate[max(0, first) : max(0, last)]
+def _cut(path: Path, stretch: Stretch, rate: int) -> NDArray[np.float32]:
+    """Return a stretch of a recording at ``rate``."""
+    samples = audio.resample(*audio.read(path), rate)
+    first = round(stretch.start * rate)
+    last = len(samples) if stretch.end is None else round(stretch.end * rate)
+    return samples[max(0, first) : max(0, last)]
 
 
 def _there(path: Path) -> dict[str, Any]:
