@@ -13,7 +13,7 @@ import pytest
 from fullduplex.data.interactions import ACTIONS, OVERLAPS
 from fullduplex.errors import InputError
 from fullduplex.making.interaction_policy import POLICY, SCENARIOS
-from fullduplex.making.interaction_script import occurrences, read_interactions, script_files, shipped
+from fullduplex.making.interaction_script import LONGEST_LINE, occurrences, read_interactions, script_files, shipped
 from fullduplex.model.spans import ms
 
 ITEM: dict[str, Any] = {
@@ -140,6 +140,24 @@ def test_a_scenario_is_made_of_what_it_measures(tmp_path: Path, scenario: str, t
 def test_an_interruption_has_two_turns_of_the_user(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="found 1 turns of the user, expected 2"):
         read_interactions(write(tmp_path, {**ITEM, "category": "interruption"}, scenario="interruption"))
+
+
+def test_a_line_that_no_voice_says_in_one_breath_is_one_sentence_and_its_limit(tmp_path: Path) -> None:
+    def lines(text: str, **more: str) -> dict[str, Any]:
+        return {**ITEM, "lines": [{"who": "user", "text": text, **more}], "anchor": {"line": 0, "word": "goed"}}
+
+    with pytest.raises(InputError) as told:
+        read_interactions(write(tmp_path, lines("goed " * 20_000)))
+    assert "found a line of 100,000 characters (20,000 words), expected at most 6,000 characters" in str(told.value)
+    assert "items[0].lines[0].text" in str(told.value)
+    at_most = "goed" + " a" * 2_998
+    assert len(at_most) == LONGEST_LINE
+    (item,) = read_interactions(write(tmp_path, lines(at_most)))
+    assert item.user[0][1].text == at_most
+    with pytest.raises(InputError, match="6,001 characters"):
+        read_interactions(write(tmp_path, lines(at_most + ".")))
+    # What is there already as a recording is not spoken.
+    read_interactions(write(tmp_path, lines(at_most + " and on", clip="talk.wav")))
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", '{"schema": 2, "items": []}', '{"schema": 1, "items": 3}', "nonsense"])

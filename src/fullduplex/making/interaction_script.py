@@ -10,7 +10,8 @@ A script is a JSON object (``fullduplex interactions`` also takes a folder of th
 
 ``lines``       the exchange in its order. Of the user: ``text``, in which ``[pause 1.6]`` is a silence in seconds, or
                 ``clip``, a recording (its path from the script's folder); ``style`` (``whispered``, ``shouted``);
-                ``voice``; ``probe``, what the turn checks. The assistant's lines are never spoken
+                ``voice``; ``probe``, what the turn checks. At most 6,000 characters are spoken. The assistant's
+                lines are never spoken
 ``anchor``      the user's word that a reply has to react to: its line (counted from 0, over all lines), and its
                 occurrence in it, from 1; null in categories that have none. ``anchors``: several, with ``targets``
 ``target``      what a right reply says or is; by rule it is the assistant's, never a system's
@@ -37,6 +38,9 @@ from fullduplex.making.script_file import _turn as turn_of
 from fullduplex.making.script_file import _voice as voice_named
 
 SCHEMA = 1
+#: The longest line of the user's that a voice is given, in characters: some say a sentence in one piece, whatever the
+#: memory it takes. It is about 1,000 words.
+LONGEST_LINE = 6_000
 _FILE = ("schema", "scenario", "items")
 _ITEM = (
     "id", "scenario", "category", "topic", "lines", "anchor", "anchors", "target", "targets", "notes", "instruction",
@@ -306,6 +310,10 @@ def _line(told: Any, path: Path, where: str) -> Line:
         if extra:
             raise InputError(path, f"{where}.{extra[0]}", found="one of the assistant's", expected="only the user's")
         return Line(who, words)
+    if len(words) > LONGEST_LINE and not told.get("clip"):
+        found = f"a line of {len(words):,} characters ({len(words.split()):,} words)"
+        expected = f"at most {LONGEST_LINE:,} characters in a line that is spoken"
+        raise InputError(path, f"{where}.text", found=found, expected=expected, do="say it in several lines")
     spoken = {key: told[key] for key in ("text", "clip", "style", "voice") if key in told}
     probe = None if told.get("probe") is None else _probe(told["probe"], path, f"{where}.probe")
     return Line(who, words, turn_of(spoken, path, where, ""), probe)
