@@ -81,8 +81,12 @@ def reviewed(*words: object) -> Iterator[tuple[Mapping[str, Any], Page]]:
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
         try:
-            assert process.stdout is not None
-            told = json.loads("".join(iter(process.stdout.readline, "}\n")) + "}")
+            assert process.stdout is not None and process.stderr is not None
+            lines: list[str] = []
+            while not lines or lines[-1] != "}\n":
+                lines.append(process.stdout.readline())
+                assert lines[-1], process.stderr.read()  # it has ended
+            told = json.loads("".join(lines))
             yield told, Page(told["url"])
         finally:
             process.kill()

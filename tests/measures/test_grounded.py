@@ -200,4 +200,6 @@ def test_premises_and_coherence_rest_on_verdicts_of_their_own() -> None:
     assert isinstance(doubted, Fact) and isinstance(whole, Fact)
     assert (doubted.verdict, whole.verdict) == ("premise", "coherence")
     confirmed = grounded.premises_doubted(talk(0, 1, 2, 3, verdicts=judged(YES, YES, YES, premise_2=AMENDED)), LIMITS)
-    assert isinstance(confirmed, Fact) and confirmed.verdict == ""
+    corrected = grounded.coherence(talk(0, verdicts={"coherence": Verdict("80", by="amended by Ann")}), LIMITS)
+    for found in confirmed, corrected:
+        assert isinstance(found, Fact) and found.verdict == ""

@@ -471,8 +471,10 @@ IN_TIME, LATE = (TRIGGERED + 100, TRIGGERED + 600, "taught"), (TRIGGERED + 900, 
 def test_an_item_rests_on_the_judge_only_where_no_rule_decides_it(
     said: tuple[Said, ...], verdict: Verdict, passed: int, rests_on: str
 ) -> None:
-    found = tasks.passed(triggered("grammar", *said, verdicts={"correction": verdict}), LIMITS)
-    assert isinstance(found, Fact) and (found.value, found.verdict) == (passed, rests_on)
+    trial = triggered("grammar", *said, verdicts={"correction": verdict})
+    for points in (None, ("content", "overlap", "timing")):
+        found = tasks.passed(trial, LIMITS, points=points)  # type: ignore[arg-type]
+        assert isinstance(found, Fact) and (found.value, found.verdict) == (passed, rests_on)
 
 
 def test_the_words_of_a_target_rest_on_no_judge() -> None:
