@@ -123,7 +123,7 @@ def test_a_card_leads_to_its_items_by_outcome(opened: Any, three: Path) -> None:
 
 def test_an_outcome_that_is_no_verdict_can_be_listed_too(opened: Any, three: Path) -> None:
     page = opened(three).page
-    _card(page, "Groundedness").get_by_role("button", name="List failed").click()
+    _card(page, "Groundedness").get_by_role("button", name="List conversations with a failed probe").click()
     assert page.locator("#found").inner_text().startswith("20 of ")
 
 

@@ -259,7 +259,7 @@ def _footnotes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             if one is None:
                 continue
             # What waits for a judge is told once.
-            reasons = [pair for pair in one["absent"] if not ("wait for a judge" in one["note"] and pair[0] in WAITING)]
+            reasons = [pair for pair in one["absent"] if not ("judge" in one["note"] and pair[0] in WAITING)]
             absent = "; ".join(f"{number} × {reason}" for reason, number in reasons)
             parts = (
                 one["note"] if one["note"] != BY_CONSTRUCTION else "",

@@ -90,7 +90,7 @@ def comparable(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any
         for clock in row.get("unjudged", ()):
             left_out.setdefault(clock, {}).setdefault(str(row["title"]))
     told = [
-        f"Left out under {clock}, since fewer replies were judged there, or by another judge: "
+        f"Left out, since fewer replies were judged under {clock}, or by another judge: "
         f"{listed(list(titles), 8)}. What is placed anew has to be judged anew."
         for clock, titles in left_out.items()
     ]

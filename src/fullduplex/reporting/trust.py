@@ -21,9 +21,9 @@ NOT_VALIDATED = "not validated"
 class Judge:
     """Who gave the verdicts of one name, as tables tell it.
 
-    ``system``: whose replies they are on; ``verdicts``: how many there are; ``rubric``: its name and version, "" of what
-    came with the recordings;
-    ``weakness``: what has to be said of the judge, else ""; ``found``: what is known of its worth.
+    ``system``: whose replies they are on; ``verdicts``: how many there are; ``rubric``: its name and version, "" where
+    the verdicts came with the recordings; ``weakness``: what has to be said of the judge, else ""; ``found``: what is
+    known of its worth.
     """
 
     system: str
