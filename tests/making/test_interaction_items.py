@@ -279,6 +279,47 @@ def test_what_is_there_is_kept_and_what_changed_is_made_again(tmp_path: Path) ->
     assert [one.kept for one in moved] == [False, False]
 
 
+def _cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-2_000])
+
+
+def _zero(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:44] + bytes(path.stat().st_size - 44))
+
+
+def _empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("harm", [_cut, _zero, _empty])
+@pytest.mark.parametrize("digests", [True, False])
+def test_damaged_sound_is_made_again_and_told(harm: Any, digests: bool, tmp_path: Path) -> None:
+    source, out = script(tmp_path, ITEMS[0], ITEMS[4]), tmp_path / "out"
+    make(source, out)
+    folder = out / "ib_pause" / "01"
+    if not digests:  # as before they were written
+        about = json.loads((folder / "script.json").read_text())
+        del about["sha256"]
+        (folder / "script.json").write_text(json.dumps(about))
+        assert all(one.kept for one in make(source, out)), "what is whole is kept all the same"
+    whole = (folder / "u0.wav").read_bytes()
+    harm(folder / "u0.wav")
+    assert plan_interactions(source, out, POOL).counts()["pause"] == {"items": 1, "there": 0}
+    again, other = make(source, out)
+    assert (again.kept, other.kept) == (False, True)
+    assert again.damaged and not other.damaged
+    assert (folder / "u0.wav").read_bytes() == whole
+
+
+def test_an_item_that_was_corrected_by_hand_is_kept(tmp_path: Path) -> None:
+    source, out = script(tmp_path, ITEMS[0]), tmp_path / "out"
+    make(source, out)
+    path = out / "ib_pause" / "01" / "interaction.json"
+    path.write_text(path.read_text().replace("forbidden", "allowed"))
+    assert [one.kept for one in make(source, out)] == [True]
+    assert "allowed" in path.read_text()
+
+
 def test_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
     plan = plan_interactions(script(tmp_path), tmp_path / "out", POOL)
     with open_engine("processes:2") as engine:

@@ -61,7 +61,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         if script is None or not given["model"]:
             raise click.UsageError("--annotate needs SCRIPT, which it writes to, and --model")
         return _annotate(script, given)
-    if out is None:
+    if out is None and not given["dry_run"]:
         raise click.UsageError("Missing option '--out'.")
     if acts:
         from fullduplex.cli.actions import make_items
@@ -76,7 +76,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
 
     plan = plan_interactions(
         script or shipped(),
-        out,
+        out or Path(),
         _specs("--voice", given["voices"]),
         scenarios=given["scenarios"],
         timing=Timing(seconds(given["into"]), PROMPT if given["prompt"] is None else given["prompt"]),
@@ -87,7 +87,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         cache=_cache(),
         keys={name: os.environ[key] for name, key in _KEYS.items() if key in os.environ},
     )
-    if given["dry_run"]:
+    if out is None or given["dry_run"]:
         return _counted(plan, out, given)
     bar, heard = _Bar(), None
     try:
@@ -104,11 +104,13 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
     counts = {name: sum(one.scenario == name for one in made.items) for name in names}
     accents = sorted({one.accent for one in made.items if one.accent})
     spoken = sorted({one.voice for one in made.items if one.accent})
+    damaged = [one for one in made.items if one.damaged]
     if given["as_json"]:
         told: dict[str, Any] = {
             "out": str(out),
             "items": counts,
             "kept": sum(one.kept for one in made.items),
+            "damaged": {f"{one.folder.parent.name}/{one.id}": one.damaged for one in damaged},
             "voices": len({one.voice for one in made.items}),
             "accents": {"asked": accents, "voices": spoken},
             "failed": dict(made.failed),
@@ -116,6 +118,8 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         _shown_json(told | ({} if heard is None else {"review": heard.to_json()}))
     else:
         click.echo(f"{len(made.items)} items ({', '.join(f'{n} {name}' for name, n in counts.items())}): {out}")
+        for one in damaged:
+            click.echo(printable(f"made again: {one.folder.parent.name}/{one.id}: {one.damaged}", 300))
         if accents:
             click.echo(f"note: accents asked for, and spoken only where the voice has them: {', '.join(accents)}")
         if heard is not None:
@@ -126,13 +130,13 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
     return SOME_FAILED if failed else 0
 
 
-def _counted(plan: Any, out: Path, given: Any) -> int:
-    counts = plan.counts()
+def _counted(plan: Any, out: Path | None, given: Any) -> int:
+    counts = plan.counts(there=out is not None)
     if given["as_json"]:
-        _shown_json({"out": str(out), "would_make": counts})
+        _shown_json({"out": None if out is None else str(out), "would_make": counts})
         return 0
     for name, count in counts.items():
-        there = f", {count['there']} of them there already" if count["there"] else ""
+        there = f", {count['there']} of them there already" if count.get("there") else ""
         click.echo(f"{name}: {count['items']} items{there}")
     return 0
 

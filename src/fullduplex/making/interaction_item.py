@@ -71,7 +71,7 @@ class MadeInteraction:
     """An item as it was made: where it lies, how long the user speaks (microseconds), and whether it was there already.
 
     ``words``: where its word times are from. ``voice`` is the first line's, ``language`` that voice's own.
-    ``accent``: the one that its script asks for.
+    ``accent``: the one that its script asks for. ``damaged``: what was wrong with the sound there, "" if nothing.
     """
 
     scenario: str
@@ -83,6 +83,7 @@ class MadeInteraction:
     language: str
     accent: str
     kept: bool
+    damaged: str = ""
 
 
 def make_interaction(task: InteractionTask) -> MadeInteraction:
@@ -95,8 +96,11 @@ def make_interaction(task: InteractionTask) -> MadeInteraction:
         found = "a folder that interactions did not make"
         raise InputError(task.folder, found=found, expected="a new folder", do="choose another --out")
     mark = mark_of(task)
+    damaged = ""
     if same_as_made(task.folder, mark):
-        return _made(task, kept=True)
+        damaged = damage(task.folder)
+        if not damaged:
+            return _made(task, kept=True)
     said = _say(task)
     told = _interaction(task, said)
     with whole_folder(task.folder) as half:
@@ -105,13 +109,39 @@ def make_interaction(task: InteractionTask) -> MadeInteraction:
         write_json(half / "cues.json", cues_json(task.item, said, task.timing))
         write_json(half / INTERACTION, told)
         names = sorted(path.name for path in half.iterdir())
-        write_json(half / "script.json", {**_about(task, mark, said), "files": names})
-    return _made(task, kept=False)
+        sound = {f"{one.id}.wav": content_of(half / f"{one.id}.wav") for one in said}
+        write_json(half / "script.json", {**_about(task, mark, said), "files": names, "sha256": sound})
+    return _made(task, kept=False, damaged=damaged)
 
 
 def is_made(task: InteractionTask) -> bool:
     """Tell whether the item is there, made from the same and whole."""
-    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task))
+    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task)) and not damage(task.folder)
+
+
+def damage(folder: Path) -> str:
+    """Return what is wrong with the sound of a made item, "" where nothing is.
+
+    Each recording has the digest that script.json tells. Where it tells none, as of items that were made before it
+    did, the recordings are as long as it says, and none is silence.
+    """
+    about = read_json(folder / "script.json")
+    told = about.get("sha256")
+    if isinstance(told, dict):
+        names = [name for name, sha256 in told.items() if content_of(folder / as_file_name(name)) != sha256]
+        return f"{names[0]} is not as it was made" if names else ""
+    duration = 0
+    for name in about["files"]:
+        if name.endswith(".wav"):
+            try:
+                samples, rate = audio.read(folder / as_file_name(name))
+            except InputError as error:
+                return str(error)
+            if not samples.any():
+                return f"{name} is silence"
+            duration += len(samples) * SECOND // rate
+    short = in_seconds(round(about["duration"] * SECOND) - duration)
+    return f"the recordings are {short:g} s shorter than they were made" if short else ""
 
 
 def mark_of(task: InteractionTask) -> str:
@@ -305,9 +335,9 @@ def _spoken_by(said: Sequence[Said]) -> str:
     return "" if voice is None else str(Spec(voice["name"], voice["options"]))
 
 
-def _made(task: InteractionTask, *, kept: bool) -> MadeInteraction:
+def _made(task: InteractionTask, *, kept: bool, damaged: str = "") -> MadeInteraction:
     about: Mapping[str, Any] = read_json(task.folder / "script.json")
     return MadeInteraction(
         task.item.scenario, task.item.id, task.folder, round(about["duration"] * SECOND),
-        about["words"], about["voice"], about["language"], about["accent"], kept,
+        about["words"], about["voice"], about["language"], about["accent"], kept, damaged,
     )  # fmt: skip
