@@ -94,12 +94,16 @@ def says_words_only(candidate: Candidate, rules: Rules) -> str:
     return "the speaker is heard, and no words say what" if candidate.voice.untold.within(candidate.span) else ""
 
 
+def is_alone(voice: Voice, n: int, rules: Rules) -> bool:
+    """Tell whether a cut before the word ``n`` cuts no word: there is none on one side, or silence between."""
+    words = voice.words
+    return not 0 < n < len(words) or words[n].span.start - words[n - 1].span.end >= rules.alone_at_least
+
+
 def stands_alone(candidate: Candidate, rules: Rules) -> str:
     """Keep what can be cut out without cutting a word beside it."""
-    words, span = candidate.voice.words, candidate.span
-    before = candidate.first > 0 and span.start - words[candidate.first - 1].span.end < rules.alone_at_least
-    after = candidate.last < len(words) and words[candidate.last].span.start - span.end < rules.alone_at_least
-    return "another word of the speaker's follows too closely to be cut off" if before or after else ""
+    alone = all(is_alone(candidate.voice, n, rules) for n in (candidate.first, candidate.last))
+    return "" if alone else "another word of the speaker's follows too closely to be cut off"
 
 
 def is_not_too_long(candidate: Candidate, rules: Rules) -> str:

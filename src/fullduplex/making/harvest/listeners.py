@@ -9,6 +9,7 @@ from fullduplex.making.harvest.candidates import (
     BACKCHANNEL,
     Candidate,
     Structure,
+    is_alone,
     is_not_too_long,
     other_is_not_substantive,
     says_words_only,
@@ -44,16 +45,29 @@ def _heard(talk: Talk, speaker: Voice, listener: Voice, turn: Stretch, one: Stre
     split = turn.first + bisect_left(starts, one.span.start)
     begins, ends = speaker.sentences_in(turn.first, turn.last)
     inside = speaker.sentences[begins:ends]
-    first = next((each.first for each in inside if each.span.start >= earliest), turn.first)
-    last = next(
-        (each.last for each in inside
-         if each.span.end >= one.span.end and each.last - max(each.first, split) > rules.brief_words),
-        turn.last,
-    )  # fmt: skip
+    starts_at = [
+        each.first for each in inside if each.span.start >= earliest and split - each.first > rules.brief_words
+    ]
+    first = _beginning(speaker, starts_at, rules, turn.first)
+    ends_at = [
+        each.last
+        for each in inside
+        if each.span.end >= one.span.end and each.last - max(each.first, split) > rules.brief_words
+    ]
+    # A later end is taken only while the listener says nothing else.
+    next_said = next((each.span.start for each in listener.utterances[said + 1 : said + 2]), turn.span.end)
+    quiet = [end for end in ends_at if speaker.words[end - 1].span.end <= next_said]
+    last = next((end for end in quiet if is_alone(speaker, end, rules)), ends_at[0] if ends_at else turn.last)
     return Candidate(
         BACKCHANNEL, talk, speaker, listener, min(first, split), max(last, min(split + 1, turn.last)),
         "backchannel", one.span, split, one.first, one.last, turn.first,
     )  # fmt: skip
+
+
+def _beginning(voice: Voice, starts: list[int], rules: Rules, otherwise: int) -> int:
+    """Return the first of the words in ``starts`` that can be cut off from the word before, else the first of all."""
+    alone = next((n for n in starts if is_alone(voice, n, rules)), None)
+    return alone if alone is not None else starts[0] if starts else otherwise
 
 
 def _is_brief(candidate: Candidate, rules: Rules) -> str:
@@ -106,7 +120,8 @@ def overlapping_entries(talk: Talk, rules: Rules) -> Iterator[Candidate]:
 def _entered(talk: Talk, speaker: Voice, responder: Voice, turn: Stretch, second: Stretch, rules: Rules) -> Candidate:
     begins, ends = speaker.sentences_in(turn.first, turn.last)
     inside = speaker.sentences[begins:ends]
-    first = next((each.first for each in inside if each.span.start >= turn.span.end - rules.context), turn.first)
+    earliest = turn.span.end - rules.context
+    first = _beginning(speaker, [each.first for each in inside if each.span.start >= earliest], rules, turn.first)
     starts = [word.span.start for word in speaker.words[turn.first : turn.last]]
     split = turn.first + bisect_left(starts, second.span.start)
     return Candidate(

@@ -46,7 +46,7 @@ def sentences_of(side: Side, rules: Rules) -> tuple[tuple[Sentence, ...], str]:
         return (), NONE
     marks = sum(_ends(word.text) for word in words)
     if marks * rules.between_marks >= len(words):
-        return tuple(_punctuated(words)), PUNCTUATION
+        return tuple(_punctuated(words, rules)), PUNCTUATION
     if side.acts:
         return tuple(_units(side, words)), SLASH_UNITS
     if side.utterances:
@@ -65,10 +65,12 @@ def _made(words: Sequence[Word], first: int, last: int, finished: bool = True, a
     return Sentence(first, last, Span(words[first].span.start, words[last - 1].span.end), finished, act)
 
 
-def _punctuated(words: Sequence[Word]) -> Iterator[Sentence]:
+def _punctuated(words: Sequence[Word], rules: Rules) -> Iterator[Sentence]:
+    """Yield what lies between marks. One without a mark ends where a turn would end, and is unfinished."""
     first = 0
     for n, word in enumerate(words, 1):
-        if _ends(word.text) or n == len(words):
+        silent = n < len(words) and words[n].span.start - word.span.end > rules.turn_gap_at_most
+        if _ends(word.text) or silent or n == len(words):
             yield _made(words, first, n, _ends(word.text) and not word.text.endswith("…"))
             first = n
 

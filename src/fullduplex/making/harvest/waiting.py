@@ -101,7 +101,16 @@ def _is_silent(candidate: Candidate, rules: Rules) -> str:
 
 
 def _only_pause(candidate: Candidate, rules: Rules) -> str:
-    return "" if pauses(candidate, rules.pause_at_least) == [candidate.split] else "another pause is in it"
+    if pauses(candidate, rules.pause_at_least) != [candidate.split]:
+        return "another pause is in it"
+    others = [one for one in _silences(candidate, rules.pause_at_least) if not one & candidate.mark]
+    return "a detector hears another pause in it" if others else ""
+
+
+def _silences(candidate: Candidate, at_least: int) -> list[Span]:
+    """Return the silences that a detector heard in a candidate, none where nobody listened: words may be stretched."""
+    speech = candidate.voice.side.speech
+    return [] if speech is None else [one for one in speech.gaps(candidate.span) if one.duration >= at_least]
 
 
 def _words_on_both_sides(candidate: Candidate, rules: Rules) -> str:
@@ -124,7 +133,9 @@ def _long_enough(candidate: Candidate, rules: Rules) -> str:
 
 
 def _no_gap(candidate: Candidate, rules: Rules) -> str:
-    return "a pause is in it" if pauses(candidate, rules.gap_at_most + 1) else ""
+    if pauses(candidate, rules.gap_at_most + 1):
+        return "a pause is in it"
+    return "a detector hears a pause in it" if _silences(candidate, rules.gap_at_most + 1) else ""
 
 
 _ALONE = (
