@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from fullduplex.measures.association import Association, association
 
 
-def of(outcome: list[float], value: list[float], **more: dict[str, str] | int) -> Association:
+def of(outcome: Sequence[float], value: Sequence[float], **more: dict[str, str] | int) -> Association:
     names = [f"i{n:04}" for n in range(len(value))]
     given = dict(zip(names, outcome, strict=True)), dict(zip(names, value, strict=True))
     return association(*given, **more)  # type: ignore[arg-type]

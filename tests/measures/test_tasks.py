@@ -473,7 +473,7 @@ def test_an_item_rests_on_the_judge_only_where_no_rule_decides_it(
 ) -> None:
     trial = triggered("grammar", *said, verdicts={"correction": verdict})
     for points in (None, ("content", "overlap", "timing")):
-        found = tasks.passed(trial, LIMITS, points=points)  # type: ignore[arg-type]
+        found = tasks.passed(trial, LIMITS, points=points)
         assert isinstance(found, Fact) and (found.value, found.verdict) == (passed, rests_on)
 
 

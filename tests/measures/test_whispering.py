@@ -170,8 +170,9 @@ def test_marks_alone_and_words_before_the_turn_ended_are_no_words_of_the_reply()
 
 def test_where_nobody_listened_nothing_was_missed() -> None:
     trial = talk()
-    for lacks, reason in ({"words": None}, "no words"), ({"speech": None}, "not measured"):
-        assert value(whispering.words_missed(replace(trial, system=replace(trial.system, **lacks)), LIMITS)) == reason
+    deaf, blind = replace(trial.system, words=None), replace(trial.system, speech=None)
+    assert value(whispering.words_missed(replace(trial, system=deaf), LIMITS)) == "no words"
+    assert value(whispering.words_missed(replace(trial, system=blind), LIMITS)) == "not measured"
 
 
 @pytest.mark.parametrize("sound", [{"hnr": 20.0, "voiced_fraction": 0.9}, {}])
