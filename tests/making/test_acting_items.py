@@ -287,6 +287,17 @@ def test_what_is_there_is_kept_and_what_changed_is_made_again(tmp_path: Path) ->
     assert [one.kept for one in moved] == [False, False]
 
 
+def test_a_recording_that_was_damaged_is_made_again_and_told(tmp_path: Path, made: Path) -> None:
+    source, out = script(tmp_path, {"wait_continuous": ITEMS["wait_continuous"]}), tmp_path / "out"
+    make(source, out)
+    wav = out / "da_wait_continuous" / "01" / "u0.wav"
+    whole = wav.read_bytes()
+    wav.write_bytes(whole[:-100] + bytes(100))
+    assert plan_actions(source, out, POOL).counts() == {"wait_continuous": {"items": 1, "there": 0}}
+    (again,) = make(source, out)
+    assert not again.kept and "u0.wav" in again.damaged and wav.read_bytes() == whole
+
+
 def test_processes_make_the_same_bytes(made: Path, tmp_path: Path) -> None:
     some = ("ignore_background", "hold_floor_other_directed", "wait_intra_pause")
     plan = plan_actions(script(tmp_path), tmp_path / "out", POOL, scenarios=some)
@@ -557,6 +568,11 @@ def test_the_command_makes_a_condition_and_says_what_the_publication_made_it_fro
     assert "fewer than 4 voices" in done.stdout and "in 2 of these conditions" in done.stdout
     again = json.loads(command(*given, "--scenario", "wait_continuous", "--json").stdout)
     assert again["items"] == {"wait_continuous": 1} and again["kept"] == 1
+
+
+def test_the_command_counts_without_a_folder() -> None:
+    done = command("--voice", "hibari", "--voice", "hibari:pitch=0.9", "--dry-run", "--scenario", "stop")
+    assert done.exit_code == 0 and "stop_direct_interruption: 12 items\n" in done.stdout
 
 
 def test_the_command_counts_those_that_ship_and_makes_nothing(tmp_path: Path) -> None:

@@ -17,8 +17,8 @@ from fullduplex.errors import InputError, printable
 EVERY = "every"
 
 
-def make_items(script: Path | None, out: Path, given: Any) -> int:
-    """Make the items of ``script``, or of those that ship, and return the exit status."""
+def make_items(script: Path | None, out: Path | None, given: Any) -> int:
+    """Make the items of ``script``, or of those that ship, and return the exit status; without ``out``, count them."""
     from fullduplex.engines import each, open_engine
     from fullduplex.making.acting.cues import Asking
     from fullduplex.making.acting.items import make_actions, plan_actions
@@ -28,7 +28,7 @@ def make_items(script: Path | None, out: Path, given: Any) -> int:
 
     plan = plan_actions(
         script or shipped(),
-        out,
+        out or Path(),
         _specs("--voice", given["voices"]),
         scenarios=given["scenarios"],
         personas=_personas(given["personas"]),
@@ -40,7 +40,7 @@ def make_items(script: Path | None, out: Path, given: Any) -> int:
         cache=_cache(),
         keys={name: os.environ[key] for name, key in _KEYS.items() if key in os.environ},
     )
-    if given["dry_run"]:
+    if out is None or given["dry_run"]:
         return _counted(plan, out, given)
     bar, heard = _Bar(), None
     try:
@@ -83,6 +83,7 @@ def _show(plan: Any, out: Path, made: Any, heard: Any, given: Any) -> None:
             "out": str(out),
             "items": counts,
             "kept": sum(one.kept for one in made.items),
+            "damaged": {f"{one.folder.parent.name}/{one.id}": one.damaged for one in made.items if one.damaged},
             "voices": len(plan.voices),
             "personas": sorted({one.persona for one in made.items if one.persona}),
             "published_from_recordings": sorted(other),
@@ -91,6 +92,8 @@ def _show(plan: Any, out: Path, made: Any, heard: Any, given: Any) -> None:
         _shown_json(told | ({} if heard is None else {"review": heard.to_json()}))
         return
     click.echo(f"{len(made.items)} items of {len(counts)} conditions, in {len(plan.voices)} voices: {out}")
+    for one in (one for one in made.items if one.damaged):
+        click.echo(printable(f"made again: {one.folder.parent.name}/{one.id}: {one.damaged}", 300))
     if len(plan.voices) < ENOUGH_VOICES:
         click.echo(f"note: fewer than {ENOUGH_VOICES} voices speak: what they share, a system may be good or bad at")
     if other:
@@ -110,13 +113,13 @@ def _show_review(heard: Any) -> None:
         click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
 
 
-def _counted(plan: Any, out: Path, given: Any) -> int:
-    counts = plan.counts()
+def _counted(plan: Any, out: Path | None, given: Any) -> int:
+    counts = plan.counts(there=out is not None)
     if given["as_json"]:
-        _shown_json({"out": str(out), "would_make": counts, "voices": len(plan.voices)})
+        _shown_json({"out": None if out is None else str(out), "would_make": counts, "voices": len(plan.voices)})
         return 0
     for name, count in counts.items():
-        there = f", {count['there']} of them there already" if count["there"] else ""
+        there = f", {count['there']} of them there already" if count.get("there") else ""
         click.echo(f"{name}: {count['items']} items{there}")
     click.echo(f"{sum(count['items'] for count in counts.values())} items, in {len(plan.voices)} voices")
     return 0

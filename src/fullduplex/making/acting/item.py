@@ -16,9 +16,10 @@ from fullduplex.making.acting.cues import Asking, cues_json
 from fullduplex.making.acting.script import ActionItem
 from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, turn_of
 from fullduplex.making.acting.words import Mark
+from fullduplex.making.interaction_item import damage
 from fullduplex.making.item_folder import made_here, same_as_made, whole_folder
 from fullduplex.making.joining import times
-from fullduplex.making.make_item import recogniser_of, voice_of
+from fullduplex.making.make_item import content_of, recogniser_of, voice_of
 from fullduplex.making.speaking import Speaker
 from fullduplex.model.spans import SECOND, Span, in_seconds
 from fullduplex.model.spec import Spec, digest
@@ -67,7 +68,8 @@ class ActionTask:
 class MadeAction:
     """An item as it was made: where it lies, how long its cues last (microseconds), and whether it was there already.
 
-    ``words``: where its word times are from. ``voice`` and ``persona`` are the user's.
+    ``words``: where its word times are from. ``voice`` and ``persona`` are the user's. ``damaged``: what was wrong
+    with the sound there, "" if nothing.
     """
 
     scenario: str
@@ -78,6 +80,7 @@ class MadeAction:
     voice: str
     persona: str
     kept: bool
+    damaged: str = ""
 
 
 def make_action(task: ActionTask) -> MadeAction:
@@ -90,8 +93,11 @@ def make_action(task: ActionTask) -> MadeAction:
         found = "a folder that was not made from these scripts"
         raise InputError(task.folder, found=found, expected="a new folder", do="choose another --out")
     mark = mark_of(task)
+    damaged = ""
     if same_as_made(task.folder, mark):
-        return _made(task, kept=True)
+        damaged = damage(task.folder)
+        if not damaged:
+            return _made(task, kept=True)
     cues = cues_of(task)
     with whole_folder(task.folder) as half:
         for cue in cues:
@@ -99,13 +105,14 @@ def make_action(task: ActionTask) -> MadeAction:
         write_json(half / "cues.json", cues_json(task.item, cues, task.asking))
         write_json(half / INTERACTION, _interaction(task, cues))
         names = sorted(path.name for path in half.iterdir())
-        write_json(half / "script.json", {**_about(task, mark, cues), "files": names})
-    return _made(task, kept=False)
+        sound = {f"{cue.id}.wav": content_of(half / f"{cue.id}.wav") for cue in cues}
+        write_json(half / "script.json", {**_about(task, mark, cues), "files": names, "sha256": sound})
+    return _made(task, kept=False, damaged=damaged)
 
 
 def is_made(task: ActionTask) -> bool:
     """Tell whether the item is there, made from the same and whole."""
-    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task))
+    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task)) and not damage(task.folder)
 
 
 def mark_of(task: ActionTask) -> str:
@@ -225,9 +232,9 @@ def _phrase(one: Heard) -> dict[str, Any]:
     }
 
 
-def _made(task: ActionTask, *, kept: bool) -> MadeAction:
+def _made(task: ActionTask, *, kept: bool, damaged: str = "") -> MadeAction:
     about: Mapping[str, Any] = read_json(task.folder / "script.json")
     return MadeAction(
         task.item.scenario, task.item.id, task.folder, round(about["duration"] * SECOND),
-        about["words"], about["voice"], about["persona"], kept,
+        about["words"], about["voice"], about["persona"], kept, damaged,
     )  # fmt: skip

@@ -64,12 +64,14 @@ class ActionPlan:
         """Return the voices that speak as the user, settings included."""
         return tuple(sorted({str(task.voice) for task in self.tasks}))
 
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Return for each condition how many items it has, and how many of them are there already."""
-        made = {name: {"items": 0, "there": 0} for name in dict.fromkeys(task.item.scenario for task in self.tasks)}
+    def counts(self, *, there: bool = True) -> dict[str, dict[str, int]]:
+        """Return for each condition how many items it has, and how many of them are ``there`` already, if asked for."""
+        made: dict[str, dict[str, int]] = {}
         for task in self.tasks:
-            made[task.item.scenario]["items"] += 1
-            made[task.item.scenario]["there"] += is_made(task)
+            count = made.setdefault(task.item.scenario, {"items": 0} | ({"there": 0} if there else {}))
+            count["items"] += 1
+            if there:
+                count["there"] += is_made(task)
         return made
 
 
