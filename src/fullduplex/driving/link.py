@@ -30,7 +30,8 @@ class Traits:
     :func:`fullduplex.driving.clock.took`, so that a clock other than the wall's is safe; ``computes``: its
     work takes time, so that clock has to be a step clock. ``offline``: it hears nothing before the
     user's last frame, and answers with a file. ``source``: what a chunk's ``source`` counts from: its
-    utterance, or the session's beginning.
+    utterance, or the session's beginning. ``longest``: the longest session that its server holds, in microseconds,
+    0 where it knows no limit.
     """
 
     rate_in: int = 16_000
@@ -43,6 +44,7 @@ class Traits:
     computes: bool = False
     offline: bool = False
     source: Literal["none", "utterance", "session"] = "none"
+    longest: int = 0
 
     @property
     def clocks(self) -> tuple[Clock, ...]:

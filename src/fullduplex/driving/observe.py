@@ -66,13 +66,14 @@ def missing_frames(lags: Iterable[int]) -> tuple[int, ...]:
 def output_lags(received: Iterable[Chunk | Flush], frame: int, *, sourced: bool) -> dict[int, int]:
     """Return for each input frame that was answered how long after it was whole the output came, in microseconds.
 
-    Keys count input frames from 1. ``sourced``: a chunk's ``source`` is the end of the frame that it answers;
-    else the n-th chunk answers the n-th frame.
+    Keys count input frames from 1. ``sourced``: a chunk's ``source`` is the end of the frame that it answers, or lies
+    as far behind it as the chunk lies in its frame; else the n-th chunk answers the n-th frame. The latest chunk of a
+    frame counts.
     """
     lags: dict[int, int] = {}
     for n, chunk in enumerate(c for c in received if isinstance(c, Chunk) and len(c.samples)):
         at = chunk.source if sourced and chunk.source is not None else (n + 1) * frame
-        lags[at // frame] = chunk.arrived - at
+        lags[at // frame] = max(lags.get(at // frame, chunk.arrived - at), chunk.arrived - at)
     return lags
 
 

@@ -36,6 +36,7 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.systems.incoming import CODINGS, Incoming
+from fullduplex.systems.wire import Door, Gone, Wire, websocket
 
 #: Kind, flags, epoch, number, id, source time.
 HEADER = struct.Struct("<BBHIIq")
@@ -46,22 +47,6 @@ REPORT_WITHIN = seconds(8)
 
 _RATES = range(8_000, 192_001)
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-
-
-class Gone(Exception):
-    """The other side is gone: why."""
-
-
-class Wire(Protocol):
-    """What carries messages both ways, in order."""
-
-    async def send(self, message: str | bytes) -> None:
-        """Give a message to the other side; raises :class:`Gone`."""
-        ...
-
-    async def receive(self) -> str | bytes:
-        """Return the next message of the other side; raises :class:`Gone`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,63 +75,11 @@ class Loopback:
 
         Raises :class:`ConversationError` where there is no such server or it is not ready in time.
         """
-        from websockets.asyncio.client import connect
-        from websockets.exceptions import WebSocketException
-
-        try:
-            # asyncio switches Nagle's delay off by itself.
-            socket = await connect(
-                self.url,
-                compression=None,
-                max_size=None,
-                max_queue=None,
-                proxy=None,
-                ping_interval=5,
-                ping_timeout=10,
-                close_timeout=1,
-                open_timeout=self.ready_within / SECOND,
-            )
-        except (OSError, WebSocketException, ValueError, TimeoutError) as error:
-            reason = printable(str(error) or type(error).__name__)
-            raise ConversationError(f"{printable(self.url)}: no loopback server answers there: {reason}") from error
-        try:
-            async with talk_over(_Socket(socket), self, prompt) as talking:
-                yield talking
-        finally:
-            await socket.close()
-
-
-class _Socket:
-    """A WebSocket as a wire."""
-
-    def __init__(self, socket: Any) -> None:
-        from websockets.exceptions import ConnectionClosed
-
-        self._socket, self._closed = socket, ConnectionClosed
-
-    async def send(self, message: str | bytes) -> None:
-        try:
-            await self._socket.send(message)
-        except self._closed as error:
-            raise Gone(_why(error)) from error
-
-    async def receive(self) -> str | bytes:
-        try:
-            message: str | bytes = await self._socket.recv()
-        except self._closed as error:
-            raise Gone(_why(error)) from error
-        except UnicodeDecodeError as error:
-            raise Gone("sent text that is not UTF-8") from error
-        return message
-
-
-def _why(error: Any) -> str:
-    frame = error.rcvd
-    if frame is None and error.sent is not None:
-        return printable(f"the server does not answer: {error.sent.reason or error.sent.code}")
-    if frame is None:
-        return printable(f"the connection broke off: {error.__cause__ or 'no closing handshake'}")
-    return printable(f"{frame.code} {frame.reason}".strip())
+        async with (
+            websocket(Door(self.url), within=self.ready_within, what="loopback server") as wire,
+            talk_over(wire, self, prompt) as talking,
+        ):
+            yield talking
 
 
 class Told(Protocol):

@@ -21,12 +21,13 @@ from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.systems.ogg_opus import LOOKAHEAD
 from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
 from fullduplex.testing.ogg import OpusStyle
-from fullduplex.testing.stage import FRAME, RATE_IN, Measured, Stage, case, expect, pieces_heard, told_of, whole
+from fullduplex.testing.stage import Measured, Stage, case, expect, pieces_heard, told_of, whole
 from fullduplex.testing.watermark import BLOCK, Stretch
 
 
-def _tone(length: int) -> Any:
-    return np.full(length * RATE_IN // SECOND, 0.5, np.float32)
+def _tone(length: int, rate: int) -> Any:
+    """Return sound that is loud from its first sample to its last, and that speech codecs let through."""
+    return (0.5 * np.cos(2 * np.pi * 300 * np.arange(length * rate // SECOND) / rate)).astype(np.float32)
 
 
 @case(1, "burst x8, then silence", "contiguous playout, receive factor 8", "send eight times as fast as real time")
@@ -34,12 +35,15 @@ async def burst(stage: Stage) -> Measured:
     """Audio ahead of time is queued and its speed is told."""
     said = Utterance(ms(500), seconds(3), 40)
     talk, _ = await stage.talk(Behaviour(say=(said,), pace="burst", burst=8), length=seconds(4))
-    stretch = whole(talk, said.length, said.block)
-    stage.at(stretch.at, said.at, "began")
+    stretch = whole(talk, said.length, said.block, rough=stage.terms.rough)
+    stage.at(stretch.at - stretch.source, stage.sounds(said.at) - said.block * BLOCK, "began")
     factor = receive_factor(talk.received, talk.rate) or 0.0
     allowed = 0.1 if stage.clock == "virtual" else 1.5
     expect(abs(factor - 8) <= allowed, f"receive factor {factor:.2f}, not 8")
-    return {"receive_factor": round(factor, 3), "onset_error_ms": (stretch.at - said.at) / 1_000}
+    return {
+        "receive_factor": round(factor, 3),
+        "onset_error_ms": (stretch.at - stretch.source - stage.sounds(said.at) + said.block * BLOCK) / 1_000,
+    }
 
 
 @case(2, "paced, jitter of ±40 ms", "underruns counted at J = 0, none at J = 0.1 s", "send with jitter")
@@ -113,14 +117,14 @@ async def idle_flush(stage: Stage) -> Measured:
 async def goes_quiet(stage: Stage) -> Measured:
     """A system that only falls silent is heard to the last sample that it sent."""
     behaviour = Behaviour(say=(Utterance(ms(300), seconds(3), 0),), yields=ms(200))
-    talk, _ = await stage.talk(behaviour, Turn(_tone(ms(600)), at(seconds(1))), length=ms(2_500))
+    talk, _ = await stage.talk(behaviour, Turn(_tone(ms(600), stage.terms.rate_in), at(seconds(1))), length=ms(2_500))
     expect(not any(isinstance(event, Flush) for event in talk.received), "a flush was made up")
     expect(taken_back(talk.placed) == 0, f"{taken_back(talk.placed)} samples were cut")
     found = pieces_heard(talk)
     expect(bool(found), "nothing was heard")
     expect(
-        abs(found[-1].until - ms(1_200)) <= stage.near + FRAME,
-        f"it was quiet at {in_seconds(found[-1].until):.3f} s, not 1.2",
+        abs(found[-1].until - stage.sounds(ms(1_200))) <= stage.near + stage.terms.frame + stage.terms.rough,
+        f"it was quiet at {in_seconds(found[-1].until):.3f} s, not {in_seconds(stage.sounds(ms(1_200))):.3f}",
     )
     return {"quiet_after_ms": (found[-1].until - seconds(1)) / 1_000}
 
@@ -130,19 +134,14 @@ async def silence(stage: Stage) -> Measured:
     """Whether silence travels makes no difference to what is heard."""
     said = (Utterance(ms(300), ms(400), 20), Utterance(ms(1_200), ms(400), 90))
     talks = [
-        await stage.talk(Behaviour(say=said, silence=sent), length=seconds(2), priming=_settle(stage))
+        await stage.talk(Behaviour(say=said, silence=sent), length=seconds(2), priming=stage.settle)
         for sent in (False, True)
     ]
     without, within = (pieces_heard(talk) for talk, _ in talks)
     expect(len(without) == len(within) == 2, f"heard {told_of(without)} and {told_of(within)}")
     apart = max(abs(a.at - a.source - b.at + b.source) for a, b in zip(without, within, strict=True))
-    expect(apart <= stage.near + (0 if stage.clock == "virtual" else _settle(stage)), f"{apart} µs apart")
+    expect(apart <= stage.near + (0 if stage.clock == "virtual" else stage.settle), f"{apart} µs apart")
     return {"apart_ms": apart / 1_000}
-
-
-def _settle(stage: Stage) -> int:
-    """Return the priming under which pieces sent at real time join: none on the virtual clock."""
-    return 0 if stage.clock == "virtual" else ms(100)
 
 
 _STYLES = {
@@ -170,10 +169,10 @@ async def _opus(stage: Stage, styles: Mapping[str, OpusStyle]) -> Measured:
     measured: dict[str, float] = {}
     for name, style in styles.items():
         behaviour = Behaviour(say=(said,), coding="opus", opus=style)
-        talk, _ = await stage.talk(behaviour, length=ms(1_500), priming=_settle(stage))
+        talk, _ = await stage.talk(behaviour, length=ms(1_500), priming=stage.settle)
         stretch = _whole_source(talk, said)
-        delay = stretch.at - stretch.source - said.at + said.block * BLOCK - _settle(stage)
-        stage.at(delay, LOOKAHEAD, f"{name}: delay")
+        delay = stretch.at - stretch.source - said.at + said.block * BLOCK - stage.settle
+        stage.at(delay, max(LOOKAHEAD, stage.terms.lag), f"{name}: delay")
         measured[name] = delay / 1_000
     return {f"delay_ms, {name}": delay for name, delay in measured.items()}
 
@@ -206,7 +205,7 @@ async def odd(stage: Stage) -> Measured:
     for coding in codings:
         behaviour = Behaviour(say=(said,), pace="burst", coding=coding, odd=True)  # type: ignore[arg-type]
         talk, _ = await stage.talk(behaviour, length=ms(1_200))
-        whole(talk, said.length, said.block)
+        whole(talk, said.length, said.block, rough=stage.terms.rough)
         expect(
             samples_received(talk.received) == said.length * talk.rate // SECOND,
             f"{coding}: {samples_received(talk.received)} samples came",
@@ -217,20 +216,13 @@ async def odd(stage: Stage) -> Measured:
 @case(26, "text alone, empty audio, a flush of nothing", "the talk goes on", "answer without audio")
 async def nothing(stage: Stage) -> Measured:
     """Events without substance are events."""
-    from fullduplex.systems.loopback import HEADER, SYSTEM_AUDIO
-
     said = Utterance(ms(800), ms(500), 19)
-    messages: tuple[str | bytes, ...] = (
-        '{"type": "said", "text": "only words", "id": "u7"}',
-        HEADER.pack(SYSTEM_AUDIO, 0, 0, 0, 7, -1),
-        '{"type": "flush", "scope": "u7"}',
-        '{"type": "flush", "scope": "never"}',
-    )
-    sent = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(messages))
+    sent = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(stage.terms.nothings))
     behaviour = Behaviour(say=(said,), pace="burst", flush="id", messages=sent)
     talk, _ = await stage.talk(behaviour, length=ms(1_600))
-    whole(talk, said.length, said.block)
+    whole(talk, said.length, said.block, rough=stage.terms.rough)
     words = [note.text for note in talk.notes if isinstance(note, Said)]
     expect(words == ["only words"], f"the words are {words}")
-    expect(sum(isinstance(event, Flush) for event in talk.received) == 2, "a flush is missing")
+    flushes = sum(isinstance(event, Flush) for event in talk.received)
+    expect(flushes == stage.terms.flushes, f"{flushes} flushes came, not {stage.terms.flushes}")
     return {"words": len(words), "empty_chunks": sum(part.size == 0 for part in talk.placed)}

@@ -7,22 +7,21 @@ from collections.abc import Mapping
 from typing import Any
 
 from fullduplex.driving.drive import BrokenTalk, HangUp, drive
-from fullduplex.driving.link import Closed, Note, Said, Traits, UserVad
+from fullduplex.driving.link import Closed, Note, Said, UserVad
 from fullduplex.driving.observe import (
     at_once,
     falls_behind,
-    frame_lags,
     growth,
     missing_frames,
-    samples_received,
     taken_back,
 )
 from fullduplex.driving.placements import fit_source
 from fullduplex.errors import ConversationError
-from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spans import in_seconds, ms, seconds
 from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
-from fullduplex.testing.stage import FRAME, RATE_IN, Failed, Measured, Stage, case, expect, pieces_heard, whole
+from fullduplex.testing.stage import Failed, Measured, Stage, case, expect, pieces_heard, whole
 from fullduplex.testing.watched import Watched
+from fullduplex.testing.watermark import BLOCK
 
 
 @case(8, "handshake of 5 s", "no frame before it is over", "be ready late, and refuse frames before")
@@ -31,15 +30,17 @@ async def handshake(stage: Stage) -> Measured:
     talk, report = await stage.talk(Behaviour(handshake=seconds(5)), length=ms(500))
     stage.at(talk.handshake, seconds(5), "ready")
     first = report["arrivals"][0]
-    expect(first >= FRAME - ms(1), f"the first frame came {first} µs after ready, before it was captured")
-    expect(report["frames"] == 25, f"{report['frames']} frames in 0.5 s, not 25")
+    frame = stage.terms.frame
+    expect(first >= frame - ms(1), f"the first frame came {first} µs after ready, before it was captured")
+    frames = ms(500) // frame
+    expect(report["frames"] == frames, f"{report['frames']} frames in 0.5 s, not {frames}")
     return {"handshake_s": round(in_seconds(talk.handshake), 4), "first_frame_ms": first / 1_000}
 
 
 @case(9, "busy server", "given up in time, with a reason", "accept and never be ready")
 async def busy(stage: Stage) -> Measured:
     """A server that accepts and is never ready is left after the stated time."""
-    system = stage.make(Behaviour(busy=True), Traits(RATE_IN, 24_000), None, ready_within=seconds(1))
+    system = stage.make(Behaviour(busy=True), stage.traits(), None, ready_within=seconds(1))
     loop = asyncio.get_running_loop()
     async with stage.resting:
         began, why = loop.time(), ""
@@ -58,15 +59,17 @@ async def busy(stage: Stage) -> Measured:
 async def frame_for_frame(stage: Stage) -> Measured:
     """Output k belongs to input k + 1."""
     talk, report = await stage.talk(Behaviour(pace="sync", say=(Utterance(ms(400), seconds(1), 0),)), length=seconds(2))
-    lags = frame_lags(talk.received, FRAME)
+    frame, lags = stage.terms.frame, stage.lags(talk)
     frames = report["frames"]
     # What belongs to the last frame comes when the talk is over.
-    expect(frames == 100 and len(lags) in (frames - 2, frames - 1), f"{frames} frames in, {len(lags)} out")
+    expect(
+        frames == seconds(2) // frame and len(lags) in (frames - 2, frames - 1), f"{frames} frames in, {len(lags)} out"
+    )
     expect(not missing_frames(lags), f"frames {missing_frames(lags)} are missing")
     ordered = sorted(lags.values())
     median = ordered[len(ordered) // 2]
     expect(-ms(1) <= ordered[0] and median <= stage.near, f"lags from {ordered[0]} to {ordered[-1]} µs")
-    expect(not falls_behind(lags, FRAME), f"the lag grows by {growth(lags, FRAME):.3f}")
+    expect(not falls_behind(lags, frame), f"the lag grows by {growth(lags, frame):.3f}")
     return {
         "frames_in": frames,
         "frames_out": len(lags),
@@ -79,9 +82,9 @@ async def frame_for_frame(stage: Stage) -> Measured:
 async def too_slow(stage: Stage) -> Measured:
     """A system that cannot keep up shows it in its lags."""
     talk, _ = await stage.talk(Behaviour(pace="sync", rtf=1.3, say=(Utterance(0, seconds(3), 0),)), length=seconds(3))
-    lags = frame_lags(talk.received, FRAME)
-    grows = growth(lags, FRAME)
-    expect(falls_behind(lags, FRAME), "it is not flagged")
+    frame, lags = stage.terms.frame, stage.lags(talk)
+    grows = growth(lags, frame)
+    expect(falls_behind(lags, frame), "it is not flagged")
     # On the wall clock the server's own sleeps take a little longer.
     expect(
         0.28 <= grows <= (0.31 if stage.clock == "virtual" else 0.5), f"the lag grows by {grows:.3f} s/s, not by 0.3"
@@ -93,7 +96,7 @@ async def too_slow(stage: Stage) -> Measured:
 async def drops(stage: Stage) -> Measured:
     """Output that belongs to no input is missed by its index."""
     talk, _ = await stage.talk(Behaviour(pace="sync", drops=(5, 6, 20)), length=seconds(1))
-    missing = missing_frames(frame_lags(talk.received, FRAME))
+    missing = missing_frames(stage.lags(talk))
     expect(missing == (4, 5, 19), f"missing are {missing}, not those of inputs 5, 6 and 20")
     return {"missing_frames": len(missing)}
 
@@ -103,13 +106,13 @@ async def stall(stage: Stage) -> Measured:
     """A late client is flagged and does not pour out what it owes."""
     reports: list[Mapping[str, Any]] = []
     system = Watched(
-        stage.make(Behaviour(), Traits(RATE_IN, 24_000, frame=FRAME), reports.append), stalls=20, stall=ms(800)
+        stage.make(Behaviour(), stage.traits(), reports.append), stalls=ms(400) // stage.terms.frame, stall=ms(800)
     )
     talk = await stage.hold(system, length=seconds(1))
     expect(talk.pacing.late, f"it is not flagged: worst {talk.pacing.worst} µs")
-    most = at_once(reports[0]["arrivals"], 3 * FRAME)
-    expect(most <= (4 if stage.clock == "virtual" else 6), f"{most} frames came within 60 ms")
-    return {"worst_lateness_ms": talk.pacing.worst / 1_000, "most_frames_in_60_ms": most}
+    most = at_once(reports[0]["arrivals"], 3 * stage.terms.frame)
+    expect(most <= (4 if stage.clock == "virtual" else 6), f"{most} frames came within the time of three")
+    return {"worst_lateness_ms": talk.pacing.worst / 1_000, "most_frames_in_three": most}
 
 
 @case(
@@ -125,8 +128,7 @@ async def per_input(stage: Stage) -> Measured:
         Behaviour(say=(said,), pace="per-input"), length=seconds(4), hang_up=HangUp(quiet=ms(500))
     )
     expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
-    got = samples_received(talk.received) * SECOND // talk.rate
-    expect(got == said.length, f"{in_seconds(got):.2f} s of {in_seconds(said.length):.2f} s came")
+    whole(talk, said.length, said.block, rough=stage.terms.rough)
     expect(taken_back(talk.placed) == 0, "not all of it was heard")
     return {"pieces": len(talk.placed), "ended_at_s": round(in_seconds(talk.duration), 3)}
 
@@ -140,9 +142,9 @@ async def done_early(stage: Stage) -> Measured:
     done = next((note.arrived for note in talk.notes if isinstance(note, Note) and note.kind == "response.done"), None)
     expect(done is not None and done < ms(700), f"done came at {done}")
     expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
-    stretch = whole(talk, said.length, said.block)
+    stretch = whole(talk, said.length, said.block, rough=stage.terms.rough)
     waited = talk.duration - stretch.until
-    expect(waited >= ms(500) - FRAME, f"it hung up {waited} µs after the last sound")
+    expect(waited >= ms(500) - stage.terms.frame, f"it hung up {waited} µs after the last sound")
     return {"done_at_s": in_seconds(done or 0), "hung_up_at_s": round(in_seconds(talk.duration), 3)}
 
 
@@ -179,34 +181,19 @@ async def closes(stage: Stage) -> Measured:
     return kept
 
 
-_ODDITIES: tuple[str | bytes, ...] = (
-    '{"type": "rate_limits.updated", "limits": []}',
-    '{"type": "userVad", "speaking": true, "confidence": 0.5}',
-    '{"type": "user_vad", "speaking": false, "audioStartMs": 3}',
-    '{"type": "said", "text": "\\u001b[31m../../x<script>", "who": "nobody"}',
-    '{"type": "said", "text": 5, "source": 1e999}',
-    '{"type": "note"',
-    "[" * 5_000,
-    "null",
-    "",
-    b"",
-    b"\x07",
-    b"\x63" + bytes(40),
-)
-
-
 @case(19, "unknown events and nonsense", "each is noted, the talk goes on", "send what no protocol knows")
 async def unknown(stage: Stage) -> Measured:
     """What is not understood is kept and does no harm."""
     said = Utterance(ms(900), ms(500), 11)
-    messages = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(_ODDITIES))
+    oddities, known = stage.terms.oddities, stage.terms.vads
+    messages = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(oddities))
     talk, _ = await stage.talk(Behaviour(say=(said,), pace="burst", messages=messages), length=ms(1_700))
-    whole(talk, said.length, said.block)
+    whole(talk, said.length, said.block, rough=stage.terms.rough)
     vads = sum(isinstance(note, UserVad) for note in talk.notes)
-    expect(vads == 2, f"{vads} of the two spellings of user_vad were understood")
-    notes = sum(isinstance(note, Note) for note in talk.notes)
-    expect(notes == len(_ODDITIES) - 2, f"{notes} notes for {len(_ODDITIES) - 2} oddities")
-    return {"oddities": len(_ODDITIES), "notes": notes}
+    expect(vads == known, f"{vads} of the {known} spellings of an event were understood")
+    notes = sum(isinstance(note, Note) for note in talk.notes) - stage.terms.notes
+    expect(notes == len(oddities) - known, f"{notes} notes for {len(oddities) - known} oddities")
+    return {"oddities": len(oddities), "notes": notes}
 
 
 @case(21, "deadlines for pongs, under load", "each is kept", "ask whether the client lives")
@@ -260,5 +247,6 @@ async def two(stage: Stage) -> Measured:
     said = [Utterance(ms(200), ms(900), 1_000), Utterance(ms(260), ms(900), 20_000)]
     talks = await asyncio.gather(*(stage.talk(Behaviour(say=(one,), pace="burst"), length=ms(1_500)) for one in said))
     for (talk, _), one in zip(talks, said, strict=True):
-        stage.at(whole(talk, one.length, one.block).at, one.at, "began")
+        stretch = whole(talk, one.length, one.block, rough=stage.terms.rough)
+        stage.at(stretch.at - stretch.source, stage.sounds(one.at) - one.block * BLOCK, "began")
     return {"talks": len(talks)}

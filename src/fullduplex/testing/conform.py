@@ -34,7 +34,8 @@ def conform(
     """Return the results of all cases, or of those numbered, on each of ``clocks`` (default: the system's first).
 
     The loopback systems are played every case, since their server can be told what to do; without an ``url``
-    a server is started. Any other system is talked with a few times, and the cases that can be judged from
+    a server is started. So is a system with a facade (:mod:`fullduplex.testing.facades`) and no ``url``: its facade
+    is its server. Any other system is talked with a few times, and the cases that can be judged from
     outside are: ``say`` is then what the user says, float32 at its ``rate_in`` (default: sound like speech, that
     not every system takes for it). ``told`` is called with each result as it comes.
     """
@@ -43,6 +44,8 @@ def conform(
     for clock in clocks or system.traits.clocks[:1]:
         if isinstance(system, Loopback | Twin):
             found = _played(system, clock, wanted)
+        elif _has_facade(system):
+            found = _faced(system, clock, wanted)
         else:
             found = run_on(clock, probe(system, clock, wanted, say))
         for result in found:
@@ -59,6 +62,34 @@ def _played(system: Loopback | Twin, clock: Clock, wanted: Sequence[int]) -> lis
         return run_on(clock, _all(Stage(clock, _over(system.url), NEAR["wall"]), wanted, AT_ONCE))
     with served() as url:
         return run_on(clock, _all(Stage(clock, _over(url), NEAR["wall"]), wanted, AT_ONCE))
+
+
+def _has_facade(system: Any) -> bool:
+    from fullduplex.testing.facades import has_facade
+
+    return getattr(system, "url", None) == "" and has_facade(system.spec.name)
+
+
+def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]:
+    """Play the cases with the facade of the system: in memory on the virtual clock, else in a process of its own."""
+    from fullduplex.testing.facades import facade_of
+    from fullduplex.testing.facades.serving import Faced, FacedTwin, at, served
+
+    facade = facade_of(system.spec.name, system.spec.options)
+
+    def twin(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:
+        return FacedTwin(at(system, system.url, ready_within), facade, behaviour, reported)  # type: ignore[arg-type]
+
+    if clock == "virtual":
+        stage = Stage(clock, twin, NEAR["virtual"], terms=facade.terms, beside=facade.beside)
+        return run_on(clock, _all(stage, wanted, 1))
+    with served(system.spec.name, system.spec.options) as stand:
+
+        def over(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:
+            return Faced(system, stand, behaviour, reported, ready_within)
+
+        stage = Stage(clock, over, NEAR["wall"], terms=facade.terms, beside=facade.beside)
+        return run_on(clock, _all(stage, wanted, AT_ONCE))
 
 
 def _twin(behaviour: Behaviour, traits: Traits, reported: Any, **more: Any) -> System:

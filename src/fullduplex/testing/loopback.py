@@ -26,7 +26,8 @@ from fullduplex.driving.link import Traits
 from fullduplex.errors import ConversationError, InputError
 from fullduplex.model.spans import SECOND, ms, seconds
 from fullduplex.model.spec import Spec, digest
-from fullduplex.systems.loopback import Gone, Talking, talk_over
+from fullduplex.systems.loopback import Talking, talk_over
+from fullduplex.systems.wire import Gone, Memory
 from fullduplex.testing.behaviour import Behaviour, behaviour_from_json
 from fullduplex.testing.model import Reset, Talker, prepare
 
@@ -118,7 +119,7 @@ async def serve(port: int, usual: Behaviour, ready: Callable[[int], None]) -> No
         try:
             await Served(connection.send, connection.recv, usual).talk()
         except Reset:
-            _reset(connection)
+            reset(connection)
         except (ConnectionClosed, TimeoutError, ValueError, KeyError, TypeError):
             # The client went, or never said what it wanted; there is nobody to tell.
             return
@@ -130,7 +131,7 @@ async def serve(port: int, usual: Behaviour, ready: Callable[[int], None]) -> No
         await server.wait_closed()
 
 
-def _reset(connection: Any) -> None:
+def reset(connection: Any) -> None:
     """Break a connection off with a TCP reset: no closing handshake, nothing more of what was under way."""
     raw = connection.transport.get_extra_info("socket")
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -147,7 +148,7 @@ def served(usual: Behaviour | None = None, *, within: float = 30.0) -> Iterator[
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        line = _first_line(process, within)
+        line = first_line(process, within)
         if not line.strip().isdecimal():
             raise ConversationError("the loopback server did not start")
         yield f"ws://127.0.0.1:{line.strip()}"
@@ -163,7 +164,8 @@ def served(usual: Behaviour | None = None, *, within: float = 30.0) -> Iterator[
                 pipe.close()
 
 
-def _first_line(process: subprocess.Popen[str], within: float) -> str:
+def first_line(process: subprocess.Popen[str], within: float) -> str:
+    """Return the next line that ``process`` prints, or nothing where it prints none ``within`` so many seconds."""
     import select
 
     assert process.stdout is not None
@@ -191,11 +193,11 @@ class Twin:
     @asynccontextmanager
     async def connect(self, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk."""
-        there: asyncio.Queue[str | bytes] = asyncio.Queue(_HELD)
+        there: asyncio.Queue[str | bytes | Gone] = asyncio.Queue(_HELD)
         back: asyncio.Queue[str | bytes | Gone] = asyncio.Queue()
         serving = asyncio.ensure_future(_serve_twin(there, back))
         try:
-            async with talk_over(_Memory(there, back), self, prompt) as talking:
+            async with talk_over(Memory(there, back), self, prompt) as talking:
                 yield talking
         finally:
             serving.cancel()
@@ -203,7 +205,7 @@ class Twin:
                 await serving
 
 
-async def _serve_twin(there: asyncio.Queue[str | bytes], back: asyncio.Queue[str | bytes | Gone]) -> None:
+async def _serve_twin(there: asyncio.Queue[Any], back: asyncio.Queue[str | bytes | Gone]) -> None:
     async def give(message: str | bytes) -> None:
         back.put_nowait(message)
 
@@ -212,23 +214,6 @@ async def _serve_twin(there: asyncio.Queue[str | bytes], back: asyncio.Queue[str
         back.put_nowait(Gone("1000"))
     except Reset:
         back.put_nowait(Gone("the connection broke off: reset"))
-
-
-class _Memory:
-    """Two queues as a wire."""
-
-    def __init__(self, there: asyncio.Queue[str | bytes], back: asyncio.Queue[str | bytes | Gone]) -> None:
-        self._there, self._back = there, back
-
-    async def send(self, message: str | bytes) -> None:
-        await self._there.put(message)
-
-    async def receive(self) -> str | bytes:
-        message = await self._back.get()
-        if isinstance(message, Gone):
-            self._back.put_nowait(message)
-            raise message
-        return message
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -69,13 +69,21 @@ def opus_stream(behaviour: Behaviour) -> list[tuple[int, bytes]]:
     return ogg_opus(sound, rate, behaviour.opus)
 
 
+@once_per_process
+def _sounding(rate: int, block: int, length: int) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return watermark(-(-length // BLOCK), rate, block)
+
+
 def prepare(behaviour: Behaviour) -> None:
     """Make the audio that will be asked for, so that nobody waits for it in a talk."""
     if behaviour.coding == "opus":
         opus_stream(behaviour)
         return
     for said in behaviour.say:
-        pieces(_audio_of(behaviour), said.block, said.length)
+        if behaviour.pace == "sync":
+            _sounding(behaviour.rate, said.block, said.length)
+        else:
+            pieces(_audio_of(behaviour), said.block, said.length)
 
 
 def _coded(coding: str, samples: np.ndarray[Any, np.dtype[np.float32]]) -> bytes:
@@ -97,10 +105,14 @@ def _wav(data: bytes, rate: int) -> bytes:
 
 
 class Talker:
-    """One talk, from the moment it is started. ``give`` carries a message to the client."""
+    """One talk, from the moment it is started.
 
-    def __init__(self, behaviour: Behaviour, give: Give, rate_in: int) -> None:
+    ``give`` carries a message to the client, and ``raw`` one of the behaviour's ``messages``, as it stands.
+    """
+
+    def __init__(self, behaviour: Behaviour, give: Give, rate_in: int, raw: Give | None = None) -> None:
         self.behaviour, self.give, self.rate_in = behaviour, give, rate_in
+        self.raw = raw or give
         self.loop = asyncio.get_running_loop()
         self.began = self.loop.time()
         self.rng = np.random.default_rng(behaviour.seed)
@@ -118,6 +130,10 @@ class Talker:
         self.answering: asyncio.TimerHandle | None = None
         self.listens = behaviour.answer is not None or behaviour.yields is not None
         self.computing: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue()
+        #: A frame-for-frame talker says nothing more of what it began before, from then on.
+        self.quiet_from: int | None = None
+        #: What a frame-for-frame talker answers: it is in the frames that it gives from then on.
+        self.answers: list[Utterance] = []
 
     def now(self) -> int:
         """Return the microseconds since it was ready."""
@@ -143,7 +159,7 @@ class Talker:
         for time, scope in b.flushes:
             self.run(self.at(time, self.flush, scope))
         for sent in b.messages:
-            self.run(self.at(sent.at, self.give, sent.message))
+            self.run(self.at(sent.at, self.raw, sent.message))
         if b.closes is not None:
             self.run(self.at(b.closes, self.close))
         if b.resets is not None:
@@ -338,6 +354,8 @@ class Talker:
             length = size * SECOND // self.rate_in
             if b.rtf:
                 await asyncio.sleep(b.rtf * length / SECOND)
+            if b.jitter:
+                await asyncio.sleep(float(self.rng.integers(0, b.jitter + 1)) / SECOND)
             if previous >= 0:
                 source = time - length
                 self.sent[1] = self.sent.get(1, 0) + length
@@ -348,15 +366,20 @@ class Talker:
         """Return ``length`` of output that belongs to ``source``: watermark while it says something, else silence."""
         rate = self.behaviour.rate
         sound = np.zeros(length * rate // SECOND, np.float32)
-        for said in self.behaviour.say:
-            first, last = max(said.at, source), min(said.at + said.length, source + length)
+        for said in (*self.behaviour.say, *self.answers):
+            first, last = max(said.at, source), min(self.ends(said), source + length)
             if first < last:
                 skip = first - said.at
-                whole = watermark(-(-(skip + last - first) // BLOCK), rate, said.block)
+                whole = _sounding(rate, said.block, said.length)
                 part = whole[skip * rate // SECOND :][: (last - first) * rate // SECOND]
                 at = (first - source) * rate // SECOND
                 sound[at : at + len(part)] = part[: len(sound) - at]
         return _coded(self.behaviour.coding, sound)
+
+    def ends(self, said: Utterance) -> int:
+        """Return when an utterance of a frame-for-frame talker ends, that may have been interrupted."""
+        end, quiet = said.at + said.length, self.quiet_from
+        return quiet if quiet is not None and said.at <= quiet < end else end
 
     def listen(self, message: bytes) -> None:
         """Follow the user by loudness: notice onsets, and the ends of what is long enough to answer."""
@@ -378,6 +401,10 @@ class Talker:
     def interrupted(self, onset: int) -> None:
         """Stop in time where the user began at ``onset`` while it was speaking."""
         b = self.behaviour
+        if b.pace == "sync" and b.yields is not None:
+            if any(said.at <= onset < said.at + said.length for said in (*b.say, *self.answers)):
+                self.quiet_from = onset + b.yields
+            return
         if b.yields is None or not any(not task.done() for task in self.speaking.values()):
             return
         id = next(iter(self.speaking))
@@ -397,7 +424,12 @@ class Talker:
         """Answer, with blocks that no utterance before had."""
         b = self.behaviour
         said = sum(-(-u.length // BLOCK) for u in b.say) + self.utterances * -(-b.answer_length // BLOCK)
-        await self.speak(Utterance(self.now(), b.answer_length, said))
+        answer = Utterance(self.now(), b.answer_length, said)
+        if b.pace == "sync":
+            self.utterances += 1
+            self.answers.append(answer)
+            return
+        await self.speak(answer)
 
     def report(self) -> dict[str, Any]:
         """Return what the client did, as JSON; times in microseconds."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from fullduplex.driving.playout import Samples
 from fullduplex.model.spans import SECOND, ms
-from fullduplex.systems.ogg_opus import checksum
+from fullduplex.systems.ogg_opus_writer import ogg_page, opus_head, opus_tags
 
 _FIRST = 2
 
@@ -60,13 +59,13 @@ def opus_packets(samples: Samples, rate: int, packet: int, *, bits: int = 24_000
 def ogg_opus(samples: Samples, rate: int, style: OpusStyle) -> list[tuple[int, bytes]]:
     """Return the messages of a stream: the moment of each in it (microseconds), and its bytes."""
     packets = opus_packets(samples, rate, style.packet)
-    header = _page(0, 0, _FIRST, [_head(style.pre_skip, rate)]) + _page(1, 0, 0, [_tags()])
+    header = ogg_page(0, 0, _FIRST, [opus_head(style.pre_skip, rate)]) + ogg_page(1, 0, 0, [opus_tags()])
     messages = [(0, header)] if style.header_alone else []
     granule = 0
     for n, first in enumerate(range(0, len(packets), style.packets)):
         part = packets[first : first + style.packets]
         granule += len(part) * style.packet * style.granules // SECOND
-        page = _page(n + 2, granule, 0, part)
+        page = ogg_page(n + 2, granule, 0, part)
         if n == 0 and not style.header_alone:
             page = header + page
         messages += [(first * style.packet, piece) for piece in _pieces(page, style.split)]
@@ -76,18 +75,3 @@ def ogg_opus(samples: Samples, rate: int, style: OpusStyle) -> list[tuple[int, b
 def _pieces(page: bytes, split: bool) -> Iterator[bytes]:
     # Within the header of the page: the worst place to be cut.
     yield from (page[:20], page[20:]) if split else (page,)
-
-
-def _head(pre_skip: int, rate: int) -> bytes:
-    return b"OpusHead" + struct.pack("<BBHIhB", 1, 1, pre_skip, rate, 0, 0)
-
-
-def _tags() -> bytes:
-    return b"OpusTags" + struct.pack("<I8sI", 8, b"loopback", 0)
-
-
-def _page(number: int, granule: int, flags: int, packets: Sequence[bytes]) -> bytes:
-    lacing = b"".join(bytes([255] * (len(packet) // 255) + [len(packet) % 255]) for packet in packets)
-    head = struct.pack("<4sBBqIII", b"OggS", 0, flags, granule, 1, number, 0) + bytes([len(lacing)]) + lacing
-    page = head + b"".join(packets)
-    return page[:22] + struct.pack("<I", checksum(page)) + page[26:]

@@ -10,14 +10,14 @@ from typing import Any, Literal
 from fullduplex.driving.clock import Clock
 from fullduplex.driving.drive import Talk, Turn, drive
 from fullduplex.driving.link import System, Traits
+from fullduplex.driving.observe import frame_lags
 from fullduplex.errors import printable
 from fullduplex.model.spans import in_seconds, ms
+from fullduplex.systems.loopback import HEADER, SYSTEM_AUDIO
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.watermark import BLOCK, Stretch, stretches
 
 Measured = Mapping[str, float | int | str]
-#: The length of the user's frames, and their rate.
-FRAME, RATE_IN = ms(20), 16_000
 _TIMING = {"paced": "paced", "burst": "burst", "sync": "sync", "per-input": "paced", "echo": "sync"}
 
 
@@ -52,32 +52,109 @@ class Resting:
         await self._rest.wait()
 
 
+#: What no client of the loopback protocol knows.
+_ODDITIES: tuple[str | bytes, ...] = (
+    '{"type": "rate_limits.updated", "limits": []}',
+    '{"type": "userVad", "speaking": true, "confidence": 0.5}',
+    '{"type": "user_vad", "speaking": false, "audioStartMs": 3}',
+    '{"type": "said", "text": "\\u001b[31m../../x<script>", "who": "nobody"}',
+    '{"type": "said", "text": 5, "source": 1e999}',
+    '{"type": "note"',
+    "[" * 5_000,
+    "null",
+    "",
+    b"",
+    b"\x07",
+    b"\x63" + bytes(40),
+)
+#: Words alone ("only words"), empty audio, two flushes of nothing, in the loopback protocol.
+_NOTHINGS: tuple[str | bytes, ...] = (
+    '{"type": "said", "text": "only words", "id": "u7"}',
+    HEADER.pack(SYSTEM_AUDIO, 0, 0, 0, 7, -1),
+    '{"type": "flush", "scope": "u7"}',
+    '{"type": "flush", "scope": "never"}',
+)
+
+
+def by_source(talk: Talk, frame: int) -> dict[int, int]:
+    """Return the lag of each output frame by the place that its source gives it, see :func:`frame_lags`."""
+    return frame_lags(talk.received, frame)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What of the cases depends on the protocol that they are played in; times in microseconds.
+
+    The user's frames are ``frame`` long at ``rate_in``. A thing planned for a moment sounds ``lag`` later, by
+    frames and codec alone, and its edges are found within ``rough``. ``settle`` is the priming under which pieces
+    sent at real time join on the wall clock; where ``settles``, each talk has it, on any clock. ``lags`` gives the
+    lag of each output frame, the first numbered 0. ``oddities`` are messages that each end as one note, but for
+    ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own. ``nothings`` are words alone
+    ("only words"), empty audio, and ``flushes`` flushes of nothing.
+    """
+
+    frame: int = ms(20)
+    rate_in: int = 16_000
+    lag: int = 0
+    rough: int = 0
+    settle: int = ms(100)
+    settles: bool = False
+    lags: Callable[[Talk, int], dict[int, int]] = by_source
+    oddities: tuple[str | bytes, ...] = _ODDITIES
+    vads: int = 2
+    notes: int = 0
+    nothings: tuple[str | bytes, ...] = _NOTHINGS
+    flushes: int = 2
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """Where cases are played: ``make`` gives the system for a behaviour, ``near`` is how near planned times must be.
 
-    ``resting`` keeps what computes from what keeps time.
+    ``resting`` keeps what computes from what keeps time. ``terms`` are the protocol's; ``beside`` says for the number
+    of a case why it does not apply to it.
     """
 
     clock: Clock
     make: Callable[..., System]
     near: int
     resting: Resting = field(default_factory=lambda: Resting())
+    terms: Terms = field(default_factory=Terms)
+    beside: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def settle(self) -> int:
+        """Return the priming under which pieces sent at real time join."""
+        return self.terms.settle if self.clock == "wall" or self.terms.settles else 0
+
+    def sounds(self, planned: int) -> int:
+        """Return when something that was planned for a moment sounds."""
+        return planned + self.terms.lag + (self.settle if self.terms.settles else 0)
+
+    def lags(self, talk: Talk) -> dict[int, int]:
+        """Return the lag of each output frame of a frame-for-frame system, the first numbered 0."""
+        return self.terms.lags(talk, self.terms.frame)
 
     async def talk(
         self, behaviour: Behaviour, *turns: Turn, length: int, traits: Mapping[str, Any] | None = None, **how: Any
     ) -> tuple[Talk, Mapping[str, Any]]:
         """Return a talk with a server that behaves so, and the server's own report (empty where it gave none)."""
         reports: list[Mapping[str, Any]] = []
-        given: dict[str, Any] = {"timing": _TIMING[behaviour.pace], "flush": behaviour.flush, "frame": FRAME} | dict(
-            traits or {}
-        )
-        system = self.make(behaviour, Traits(RATE_IN, 24_000, **given), reports.append)
+        given: dict[str, Any] = {"timing": _TIMING[behaviour.pace], "flush": behaviour.flush} | dict(traits or {})
+        system = self.make(behaviour, self.traits(**given), reports.append)
         talk = await self.hold(system, *turns, length=length, **how)
         return talk, reports[0] if reports else {}
 
-    async def hold(self, system: System, *turns: Turn, length: int, **how: Any) -> Talk:
+    def traits(self, **given: Any) -> Traits:
+        """Return what the driver of the loopback protocol is told; a driver of its own knows better."""
+        return Traits(self.terms.rate_in, 24_000, **({"frame": self.terms.frame} | given))
+
+    async def hold(self, system: Any, *turns: Turn, length: int, **how: Any) -> Talk:
         """Return a talk with ``system``, once no other talk is going on: what follows may take its time."""
+        if hasattr(system, "prepare"):
+            await system.prepare()
+        if self.terms.settles:
+            how.setdefault("priming", self.settle)
         async with self.resting:
             return await drive(system, turns, length=length, **how)
 
@@ -129,8 +206,12 @@ def pieces_heard(talk: Talk) -> tuple[Stretch, ...]:
     return stretches(talk.system, talk.rate)
 
 
-def whole(talk: Talk, length: int, block: int, slack: int = ms(1)) -> Stretch:
-    """Return the one stretch that was heard; fail where it is not ``length`` of watermark from ``block`` on."""
+def whole(talk: Talk, length: int, block: int, slack: int = ms(1), *, rough: int = 0) -> Stretch:
+    """Return the one stretch that was heard; fail where it is not ``length`` of watermark from ``block`` on.
+
+    Coding frays its edges: within ``rough``, it is the inside that counts.
+    """
+    slack = max(slack, rough)
     found = pieces_heard(talk)
     expect(len(found) == 1, f"heard {len(found)} pieces, not one: {told_of(found)}")
     (stretch,) = found
@@ -147,6 +228,8 @@ def told_of(found: tuple[Stretch, ...]) -> str:
 async def play(one: Case, stage: Stage) -> CaseResult:
     """Return what came of a case; what goes wrong in any way is its failure, in a sentence."""
     result = CaseResult(one.number, one.title, stage.clock, "passed")
+    if one.number in stage.beside:
+        return replace(result, outcome="not applicable", why=stage.beside[one.number])
     try:
         return replace(result, measured=await one.run(stage))
     except Failed as failed:

@@ -1,0 +1,174 @@
+"""What carries messages between us and a server: one WebSocket, opened as a talk needs it.
+
+No compression (it waits for more to compress), no Nagle delay, messages of any size. A driver that speaks over a
+WebSocket says where its ``door`` is and holds its talk ``over`` whatever :class:`Wire` it is given, so that the same
+code runs over a socket and in memory, on the virtual clock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fullduplex.driving.link import Link, Traits
+from fullduplex.errors import ConversationError, printable
+from fullduplex.model.spans import SECOND, seconds
+from fullduplex.model.spec import Spec
+
+#: A server that does not take a connection within this (microseconds) is not there.
+OPENS_WITHIN = seconds(20)
+
+
+class Gone(Exception):
+    """The other side is gone: why."""
+
+
+class Wire(Protocol):
+    """What carries messages both ways, in order."""
+
+    async def send(self, message: str | bytes) -> None:
+        """Give a message to the other side; raises :class:`Gone`."""
+        ...
+
+    async def receive(self) -> str | bytes:
+        """Return the next message of the other side; raises :class:`Gone`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where a talk is opened: the whole URL with its query, the headers (keys may be among them), subprotocols.
+
+    ``verify`` is whether the certificate of a ``wss`` server has to be one that this machine trusts.
+    """
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    subprotocols: Sequence[str] = ()
+    verify: bool = True
+
+
+class OverWire(Protocol):
+    """A system that talks over a wire: what :func:`connected`, and a test in memory, need of it."""
+
+    @property
+    def spec(self) -> Spec:
+        """Return what exactly is driven."""
+        ...
+
+    @property
+    def traits(self) -> Traits:
+        """Return what a driver has to know."""
+        ...
+
+    def door(self, prompt: str) -> Door:
+        """Return where a talk with this prompt is opened."""
+        ...
+
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Link]:
+        """Open a talk over ``wire``; it is entered once the handshake is over."""
+        ...
+
+
+@asynccontextmanager
+async def connected(system: OverWire, prompt: str) -> AsyncIterator[Link]:
+    """Open a talk with ``system`` over a WebSocket of its own; raises :class:`ConversationError` where it cannot be."""
+    async with websocket(system.door(prompt)) as wire, system.over(wire, prompt) as link:
+        yield link
+
+
+@asynccontextmanager
+async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "server") -> AsyncIterator[Wire]:
+    """Open a WebSocket; raises :class:`ConversationError` where no ``what`` is there: the query is not told."""
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import WebSocketException
+
+    where = printable(door.url.partition("?")[0])
+    try:
+        # asyncio switches Nagle's delay off by itself.
+        socket = await connect(
+            door.url,
+            additional_headers=dict(door.headers),
+            subprotocols=list(door.subprotocols) or None,  # type: ignore[arg-type]
+            ssl=_unverified() if door.url.startswith("wss:") and not door.verify else None,
+            compression=None,
+            max_size=None,
+            max_queue=None,
+            proxy=None,
+            ping_interval=5,
+            ping_timeout=10,
+            close_timeout=1,
+            open_timeout=within / SECOND,
+        )
+    except (OSError, WebSocketException, ValueError, TimeoutError) as error:
+        reason = printable(str(error) or type(error).__name__)
+        raise ConversationError(f"{where}: no {what} answers there: {reason}") from error
+    try:
+        yield Socket(socket)
+    finally:
+        await socket.close()
+
+
+def _unverified() -> Any:
+    import ssl
+
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+class Socket:
+    """A connection of the websockets library, a client's or a server's, as a wire."""
+
+    def __init__(self, socket: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        self._socket, self._closed = socket, ConnectionClosed
+
+    async def send(self, message: str | bytes) -> None:
+        """Give a message to the other side; raises :class:`Gone`."""
+        try:
+            await self._socket.send(message)
+        except self._closed as error:
+            raise Gone(_why(error)) from error
+
+    async def receive(self) -> str | bytes:
+        """Return the next message of the other side; raises :class:`Gone`."""
+        try:
+            message: str | bytes = await self._socket.recv()
+        except self._closed as error:
+            raise Gone(_why(error)) from error
+        except UnicodeDecodeError as error:
+            raise Gone("sent text that is not UTF-8") from error
+        return message
+
+
+def _why(error: Any) -> str:
+    frame = error.rcvd
+    if frame is None and error.sent is not None:
+        return printable(f"the server does not answer: {error.sent.reason or error.sent.code}")
+    if frame is None:
+        return printable(f"the connection broke off: {error.__cause__ or 'no closing handshake'}")
+    return printable(f"{frame.code} {frame.reason}".strip())
+
+
+class Memory:
+    """Two queues as a wire; a :class:`Gone` in the queue is the end of it."""
+
+    def __init__(self, there: asyncio.Queue[str | bytes | Gone], back: asyncio.Queue[str | bytes | Gone]) -> None:
+        self._there, self._back = there, back
+
+    async def send(self, message: str | bytes) -> None:
+        """Give a message to the other side; waits where the other side takes none."""
+        await self._there.put(message)
+
+    async def receive(self) -> str | bytes:
+        """Return the next message of the other side; raises :class:`Gone`."""
+        message = await self._back.get()
+        if isinstance(message, Gone):
+            self._back.put_nowait(message)
+            raise message
+        return message

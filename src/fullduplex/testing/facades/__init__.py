@@ -1,0 +1,138 @@
+"""Facades: the scripted, watermarked talker of :mod:`fullduplex.testing.model` behind a vendor's protocol.
+
+A driver is tried on the cases of conformance against a server that can be told what to do. The loopback server can,
+in a protocol of ours; a facade can in the protocol of the system itself, on a real loopback socket. Whoever adds a
+system adds its facade:
+
+1. Write a :class:`Dialect`: the handshake (``open``), what the talker says as messages of the protocol (``says``), and
+   the client's messages as sound and words for the talker (``hears``). It holds the state of one talk.
+2. Put it in a :class:`Facade`, with the :class:`~fullduplex.testing.stage.Terms` on which the cases are played (frame,
+   delay, nonsense of this protocol) and, for each case that the protocol has no word for, why (``beside``).
+   ``fits`` makes of a behaviour one that the protocol can show.
+3. Declare it: an entry point in the group ``fullduplex.facades``, of the system's own name, that is a function of
+   the system's options (``Spec.options``) and returns the facade.
+
+``fullduplex conform NAME`` then finds it: a system whose ``url`` is empty is played every case against its facade, in
+a process of its own on the wall clock, in memory on the virtual one (where the driver has ``door`` and ``over``,
+see :mod:`fullduplex.systems.wire`); one with a ``url`` is judged from outside. The driver is a dataclass with the
+fields ``url`` and ``ready_within`` (seconds).
+
+``python -m fullduplex.testing.facades NAME --port 8998`` serves it alone, for a vendor's own client: that this client
+works against it is what makes a facade worth trusting.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from fullduplex import plugins
+from fullduplex.driving.playout import Samples
+from fullduplex.errors import PluginError
+from fullduplex.systems.wire import Wire
+from fullduplex.testing.behaviour import Behaviour
+from fullduplex.testing.stage import Terms
+
+
+class Peer(Wire, Protocol):
+    """The client of a talk: a wire, the path and query that it asked for, its headers."""
+
+    path: str
+    headers: Mapping[str, str]
+
+    async def close(self, reason: str) -> None:
+        """End the connection with the protocol's own farewell."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spoken:
+    """A piece of the talker's sound: ``data`` in the behaviour's coding, of the utterance ``id`` (0: of none).
+
+    ``source`` is its time on the talker's clock (microseconds, None where it has none); ``last`` ends its utterance.
+    """
+
+    data: bytes
+    id: int
+    epoch: int
+    source: int | None
+    last: bool
+
+
+class Dialect(Protocol):
+    """One talk in a protocol. ``rate_in`` is the rate of the sound that :meth:`hears` returns."""
+
+    rate_in: int
+
+    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Hold the handshake; ``await getting_ready()`` lasts as long as the server takes, for ever where it is busy.
+
+        What the client sends meanwhile waits in ``peer`` unless it is read here.
+        """
+        ...
+
+    def says(self, event: Spoken | Mapping[str, Any]) -> Iterable[str | bytes]:
+        """Return the messages of a piece of sound, or of an event of the talker.
+
+        Events are those of :mod:`fullduplex.systems.loopback`: ``flush``, ``said``, ``note``, ``ping``, ``close``.
+        After ``close`` the connection is closed with its ``reason``.
+        """
+        ...
+
+    def hears(self, message: str | bytes) -> Iterable[Samples | Mapping[str, Any]]:
+        """Return what the client said: sound of the user at ``rate_in``, or an event for the talker.
+
+        Events: ``{"type": "pong", "n"}``, ``{"type": "finish"}``, and ``{"type": "heard", "id", "played"}`` with the
+        utterance's number and microseconds. Raises :class:`Unheard` for what such a server closes the talk for.
+        """
+        ...
+
+
+class Unheard(Exception):
+    """The client said what this server closes a talk for: the reason that it gives."""
+
+
+def as_it_is(behaviour: Behaviour) -> Behaviour:
+    """Return ``behaviour``."""
+    return behaviour
+
+
+@dataclass(frozen=True, slots=True)
+class Facade:
+    """A protocol's server side: ``dialect`` makes one talk of a behaviour that ``fits`` has made fitting.
+
+    ``beside`` says for the number of a case why it does not apply. ``subprotocols`` are what it takes of those that
+    a client offers.
+    """
+
+    name: str
+    dialect: Callable[[Behaviour], Dialect]
+    terms: Terms = field(default_factory=Terms)
+    fits: Callable[[Behaviour], Behaviour] = as_it_is
+    beside: Mapping[int, str] = field(default_factory=dict)
+    subprotocols: tuple[str, ...] = ()
+
+
+def facade_of(name: str, options: Mapping[str, Any] | None = None) -> Facade:
+    """Return the facade of the system called ``name``, or of a function ``module:function``, for these options.
+
+    Raises :class:`PluginError` where there is none.
+    """
+    if ":" in name:
+        module, _, attribute = name.partition(":")
+        make: Any = getattr(importlib.import_module(module), attribute)
+    else:
+        make = plugins.find("facades", name)
+    facade: Facade = make(dict(options or {}))
+    return facade
+
+
+def has_facade(name: str) -> bool:
+    """Return whether a facade of the system called ``name`` is installed."""
+    try:
+        plugins.find("facades", name)
+    except PluginError:
+        return False
+    return True

@@ -1,0 +1,165 @@
+"""The servers of the Moshi family as facades: their kinds of messages, Ogg-Opus or raw samples, a frame for a frame."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fullduplex.driving.observe import output_lags
+from fullduplex.driving.playout import Samples
+from fullduplex.driving.talk import Talk
+from fullduplex.model.spans import SECOND, ms
+from fullduplex.systems.incoming import AHEAD
+from fullduplex.systems.moshi.codec import AUDIO, BEHIND, ERROR, FRAME, HANDSHAKE, METADATA, RATE, TEXT
+from fullduplex.systems.ogg_opus import LOOKAHEAD, OggOpus
+from fullduplex.systems.ogg_opus_writer import OggOpusWriter
+from fullduplex.testing.behaviour import Behaviour
+from fullduplex.testing.facades import Facade, Peer, Spoken, Unheard
+from fullduplex.testing.ogg import OpusStyle
+from fullduplex.testing.stage import Terms
+
+#: How the vendors' servers write their stream: sphn (Python), and the Rust server.
+SPHN = OpusStyle(ms(40), 1, 3_840, 48_000, True)
+RUST = OpusStyle(ms(20), 4, 312, 24_000, False)
+
+_SIZE = FRAME * RATE // SECOND
+
+
+def lags_by_answer(talk: Talk, frame: int) -> dict[int, int]:
+    """Return the lag of each output frame, the first numbered 0: it answers the second frame of the input."""
+    return {number - 2: lag for number, lag in output_lags(talk.received, frame, sourced=True).items()}
+
+
+#: What no client of this protocol knows, or can do anything about.
+_ODDITIES: tuple[str | bytes, ...] = (
+    '{"type": "session.created"}',
+    "",
+    b"",
+    bytes([3, 1]),
+    bytes([4]) + b"no JSON",
+    bytes([4]) + b'{"voice": "../../x<script>"}',
+    bytes([5]) + b"\x1b[31mbad luck",
+    bytes([6]),
+    bytes([7, 1]) + b"coloured",
+    bytes([42]) + bytes(40),
+    bytes([255]),
+)
+_NOTHINGS: tuple[str | bytes, ...] = (bytes([TEXT]) + b"only words", bytes([AUDIO]))
+
+TERMS = Terms(
+    frame=FRAME,
+    rate_in=RATE,
+    lag=BEHIND + LOOKAHEAD + AHEAD,
+    rough=ms(10),
+    settles=True,
+    lags=lags_by_answer,
+    oddities=_ODDITIES,
+    vads=0,
+    nothings=_NOTHINGS,
+    flushes=0,
+)
+#: Why a case does not apply to a server that answers a frame for a frame and takes nothing back.
+SYNC = {
+    1: "it answers a frame for a frame, and sends nothing ahead",
+    3: "the protocol has no flush",
+    4: "the protocol has no flush",
+    5: "the protocol has no flush",
+    7: "its silence always travels",
+    17: "it never says that it is done",
+    20: "it announces no format",
+    23: "it takes no word of what was heard",
+}
+OPUS = SYNC | {
+    14: "its output carries no index of the input",
+    21: "it asks for no sign of life but the WebSocket's own",
+    22: "its words carry no time",
+    24: "its pages are put together in case 12",
+}
+
+
+def fits(behaviour: Behaviour) -> Behaviour:
+    """Return ``behaviour`` a frame for a frame, with raw samples for the codec to code."""
+    return replace(behaviour, pace="sync", coding="pcm16", rate=RATE, flush="none")
+
+
+class KindByte:
+    """One talk with a client that speaks Ogg-Opus behind a kind byte.
+
+    What comes before the handshake is kept and heard after it, as the Python server does. ``first``: messages in
+    front of the handshake; ``handshake``: what follows its kind.
+    """
+
+    rate_in = RATE
+
+    def __init__(
+        self, behaviour: Behaviour, style: OpusStyle, *, first: tuple[bytes, ...] = (), handshake: bytes = b""
+    ) -> None:
+        self._style, self._first, self._handshake = style, first, handshake
+        self._writer = OggOpusWriter(
+            RATE, packet=style.packet, packets=style.packets, pre_skip=style.pre_skip, granules=style.granules
+        )
+        self._opus, self._rest = OggOpus(), np.zeros(0, np.float32)
+        self._begun = False
+
+    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Say that it is ready, once it is."""
+        for message in self._first:
+            await peer.send(message)
+        await getting_ready()
+        await peer.send(bytes([HANDSHAKE]) + self._handshake)
+
+    def says(self, event: Spoken | Mapping[str, Any]) -> list[str | bytes]:
+        """Return a frame as pages, words as text, an end as an error."""
+        if isinstance(event, Spoken):
+            return [bytes([AUDIO]) + page for page in self._pages(event.data)]
+        if event["type"] == "said":
+            return [bytes([TEXT]) + str(event["text"]).encode()]
+        if event["type"] == "close":
+            return [bytes([ERROR]) + str(event.get("reason", "")).encode()]
+        return []
+
+    def _pages(self, data: bytes) -> list[bytes]:
+        pages = self._writer.take(np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32_767))
+        if pages and not self._begun:
+            self._begun = True
+            header = self._writer.header()
+            pages = [header, *pages] if self._style.header_alone else [header + pages[0], *pages[1:]]
+        if self._style.split:
+            # Within the header of the page: the worst place to be cut.
+            pages = [piece for page in pages for piece in (page[:20], page[20:])]
+        return pages
+
+    def hears(self, message: str | bytes) -> list[Samples | Mapping[str, Any]]:
+        """Return the frames that a message completes; kinds that such a server does not know are let pass."""
+        if isinstance(message, str) or message[:1] != bytes([AUDIO]):
+            return []
+        heard = self._opus.take(message[1:])
+        # By halves from 48 to 24 kHz: loudness is all that the talker goes by, and nothing may be held back.
+        self._rest = np.concatenate([self._rest, heard[: len(heard) // 2 * 2].reshape(-1, 2).mean(1)])
+        frames: list[Samples | Mapping[str, Any]] = []
+        while len(self._rest) >= _SIZE:
+            frame, self._rest = self._rest[:_SIZE], self._rest[_SIZE:]
+            frames.append(frame.astype(np.float32))
+        return frames
+
+
+def facade(options: Mapping[str, Any]) -> Facade:
+    """Return a Moshi server, Python's or Rust's as ``options`` say."""
+    rust = options.get("server") == "rust"
+    metadata = json.dumps({"text_temperature": 0.7, "build_info": {"crate": "facade"}}).encode()
+
+    def dialect(behaviour: Behaviour) -> KindByte:
+        style = behaviour.opus if behaviour.opus != OpusStyle() else (RUST if rust else SPHN)
+        if not rust:
+            return KindByte(behaviour, style)
+        return KindByte(behaviour, style, first=(bytes([METADATA]) + metadata,), handshake=struct.pack("<II", 0, 0))
+
+    return Facade("moshi", dialect, replace(TERMS, notes=int(rust)), fits, OPUS)
+
+
+__all__ = ["KindByte", "Unheard", "facade", "fits"]
