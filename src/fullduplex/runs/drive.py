@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,6 +37,8 @@ _OF_AN_ANSWER = frozenset(
     {"output.json", "words.json", "rating.json", "content_tag.json", "latency_intervals.json", "general_split.json",
      "clean_output.wav", "clean_output.json"}
 )  # fmt: skip
+#: The clocks on which a talk is held at some hour of some day; on the others it comes out the same on any.
+LIVED = ("wall", "step-honest")
 #: Talks that are held together begin so far apart, since a handshake keeps the others' frames waiting.
 _APART = ms(5)
 
@@ -311,6 +314,8 @@ class _Job:
             "digest": self.digest,
             "made_of": self.parts,
         }
+        if self.clock in LIVED:
+            told["held"] = datetime.now(UTC).isoformat(timespec="seconds")
         write_attempt(folder, talk, told, self.system, self.asked, self.task.entry)
 
 
