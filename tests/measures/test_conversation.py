@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullduplex.measures.conversation import (
@@ -256,6 +256,7 @@ SPANS = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS)
 def test_time_is_conserved(first: list[Span], second: list[Span]) -> None:
     sides = inter_pausal_units(first, second, WINDOW)
@@ -265,6 +266,7 @@ def test_time_is_conserved(first: list[Span], second: list[Span]) -> None:
     assert unit - overlap + pause + gap + sum(span.duration for span in quiet.edges) == WINDOW.duration
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS)
 def test_every_overlap_is_between_within_or_at_an_edge(first: list[Span], second: list[Span]) -> None:
     sides = inter_pausal_units(first, second, WINDOW)
@@ -272,6 +274,7 @@ def test_every_overlap_is_between_within_or_at_an_edge(first: list[Span], second
     assert sorted([*floor.between, *floor.within, *floor.edges]) == list(sides.overlap)
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS)
 def test_transfers_alternate_and_lie_between_the_turns(first: list[Span], second: list[Span]) -> None:
     floor = floor_of(inter_pausal_units(first, second, WINDOW))
@@ -283,6 +286,7 @@ def test_transfers_alternate_and_lie_between_the_turns(first: list[Span], second
         assert transfer.offset == floor.turns[n + 1][1].start - floor.turns[n][1].end
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS)
 def test_a_transfer_s_gap_begins_with_a_silence_of_both(first: list[Span], second: list[Span]) -> None:
     sides = inter_pausal_units(first, second, WINDOW)
@@ -291,6 +295,7 @@ def test_a_transfer_s_gap_begins_with_a_silence_of_both(first: list[Span], secon
     assert all(each.left.end in begins for each in floor_of(sides).transfers if each.offset > 0)
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS)
 def test_whose_channel_is_first_changes_no_number(first: list[Span], second: list[Span]) -> None:
     one = conversation_statistics(inter_pausal_units(first, second, WINDOW)).values
@@ -298,6 +303,7 @@ def test_whose_channel_is_first_changes_no_number(first: list[Span], second: lis
     assert {kind: sorted(values) for kind, values in one.items()} == {k: sorted(v) for k, v in other.items()}
 
 
+@settings(max_examples=40)
 @given(SPANS, SPANS, st.integers(1, 10_000_000))
 def test_a_shifted_clock_changes_no_number(first: list[Span], second: list[Span], by: int) -> None:
     one = conversation_statistics(inter_pausal_units(first, second, WINDOW))
