@@ -462,6 +462,22 @@ def test_the_commands_do_it_all(folder: Path, tmp_path: Path, command: Callable[
     assert (run.path / "sensitivity.md").is_file()
 
 
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        ("openai-compatible:model=x,price_in=1000,price_out=1000", "about US$ "),
+        ("openai-compatible:model=x", "no price known"),
+    ],
+)
+def test_a_plan_tells_the_cost_where_the_price_is_known(
+    spec: str, told: str, folder: Path, tmp_path: Path, command: Callable[..., Any]
+) -> None:
+    run = scored(folder, tmp_path / "run").run
+    planned = command("judge", str(run.path), "--judge", spec, "--dry-run")
+    assert planned.exit_code == 0, planned.output
+    assert f"{ITEMS} requests, about " in planned.output and told in planned.output
+
+
 def test_judging_nothing_is_no_success(tmp_path: Path, command: Callable[..., Any]) -> None:
     for n in range(2):
         interruption(tmp_path / "user_interruption" / str(n), "")

@@ -193,7 +193,7 @@ def test_replies_without_numbers_are_given_to_nobody_unless_all_are_there(api: A
 
 
 def test_a_server_of_others_takes_no_batches(api: Api) -> None:
-    judge: Any = Compatible(f"{api.url}/v1", "judge")
+    judge: Any = Compatible("judge", url=f"{api.url}/v1")
     assert not isinstance(judge, BatchJudge)
     judge.close()
 

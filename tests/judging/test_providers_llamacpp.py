@@ -45,7 +45,7 @@ def address() -> str:
 
 @pytest.fixture
 def judge(address: str) -> Iterator[Compatible]:
-    made = Compatible(address, "smollm2", timeout=60.0)
+    made = Compatible("smollm2", url=address, timeout=60.0)
     yield made
     made.close()
 

@@ -81,7 +81,7 @@ def address(certificate: Path) -> Iterator[str]:
 
 
 def test_a_certificate_that_nobody_vouches_for_is_not_taken(address: str) -> None:
-    judge = Compatible(address, "judge", timeout=5.0)
+    judge = Compatible("judge", url=address, timeout=5.0)
     with pytest.raises(Unreachable, match="certificate"):
         judge.ask(ASKED)
     judge.close()
@@ -92,7 +92,7 @@ def test_a_request_goes_through_tls(address: str, certificate: Path, monkeypatch
 
     trusting = ssl.create_default_context(cafile=certificate)
     monkeypatch.setattr(httpx2, "create_ssl_context", lambda **_: trusting)
-    judge = Compatible(address, "judge", timeout=5.0)
+    judge = Compatible("judge", url=address, timeout=5.0)
     assert judge.ask(ASKED).text == "safe"
     judge.close()
 
@@ -100,7 +100,7 @@ def test_a_request_goes_through_tls(address: str, certificate: Path, monkeypatch
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_server_that_takes_the_connection_and_reads_nothing_is_left_in_time(scheme: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        judge = Compatible(f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/v1", "judge", timeout=0.3)
+        judge = Compatible("judge", url=f"{scheme}://127.0.0.1:{listener.getsockname()[1]}/v1", timeout=0.3)
         began = time.monotonic()
         with pytest.raises(Unreachable, match=r"did not answer within 0\.3 s"):
             judge.ask(Request("", "x" * 20_000_000))

@@ -90,6 +90,10 @@ class Embedding:
             json.dumps(answer, ensure_ascii=False), model=f"{self._model} with rules {rules_digest()}", cost=0.0
         )
 
+    def cost(self, usage: Mapping[str, int]) -> float:
+        """Return the US dollars that asking costs: none."""
+        return 0.0
+
     def close(self) -> None:
         """Do nothing: it holds no connection."""
 

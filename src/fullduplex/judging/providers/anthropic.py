@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from fullduplex.judging.providers import anthropic_batch
 from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.failures import not_readable, parsed, tried
+from fullduplex.judging.providers.hosted import Hosted
 from fullduplex.judging.providers.prices import cost, count_of
 from fullduplex.judging.providers.schemas import closed
-from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
+from fullduplex.judging.providers.settings import Settings, check_hears, library
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -26,52 +28,29 @@ STRUCTURES = ("json_schema", "none")
 _CUT = ("max_tokens", "model_context_window_exceeded")
 
 
-class Anthropic:
+@dataclass(eq=False, repr=False)
+class Anthropic(Hosted):
     """The model that Anthropic calls ``model``; name a dated snapshot to be judged by the same one later.
 
     ``plain`` leaves the temperature out, which only older models take; a seed there is none. ``effort`` is how much a
-    model thinks and writes, ``room`` how many tokens it may take for thinking beyond a request's limit.
-    ``structure`` is how replies are held to a schema: ``json_schema``, or ``none`` for models that cannot. ``timeout``
-    is how many seconds one request may take in all. ``key`` or ``key_file`` is the key; it is no part of the
-    spec. ``price_in`` and ``price_out`` are US dollars for a million tokens. ``url`` and ``proxy`` are addresses.
+    model thinks and writes. ``structure`` is ``json_schema``, or ``none`` for models that cannot. The other options are
+    those of :class:`Hosted`.
 
     Raises :class:`InputError` on options that cannot be meant, :class:`PluginError` where the SDK is not installed.
     """
 
-    hears = False
-    weakness = ""
+    hears: ClassVar[bool] = False
+    name = "anthropic"
+    home = HOME
+    structures = STRUCTURES
 
-    def __init__(
-        self,
-        model: str = "",
-        key: str = "",
-        key_file: str = "",
-        timeout: float = 60.0,
-        plain: bool = True,
-        effort: str = "",
-        room: int = 0,
-        structure: str = "json_schema",
-        price_in: float | None = None,
-        price_out: float | None = None,
-        url: str = "",
-        proxy: str = "",
-    ) -> None:
-        self._known = settings(
-            "anthropic",
-            home=HOME,
-            url=url,
-            model=model,
-            key=key,
-            key_file=key_file,
-            timeout=timeout,
-            room=room,
-            proxy=proxy,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        self._structure = one_of("anthropic", "structure", structure, STRUCTURES)
-        self._plain, self._effort = bool(plain), str(effort)
-        self._sdk = library("anthropic", "anthropic")
+    plain: bool = True
+    effort: str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.effort = str(self.effort)
+        self._sdk = library(self.name, "anthropic")
         key = self._known.key
         self._http, self._wire = client(self._known, {"x-api-key": key} if key else {})
         self._client = self._sdk.Anthropic(
@@ -84,10 +63,10 @@ class Anthropic:
         options: dict[str, Any] = {
             "model": self._known.model,
             "url": self._known.url,
-            "plain": self._plain,
-            "effort": self._effort,
+            "plain": self.plain,
+            "effort": self.effort,
             "room": self._known.room,
-            "structure": self._structure,
+            "structure": self.structure,
         }
         return Spec("anthropic", options)
 
@@ -129,11 +108,11 @@ class Anthropic:
         }
         if request.system:
             body["system"] = request.system
-        if request.temperature is not None and not self._plain:
+        if request.temperature is not None and not self.plain:
             # Theirs ends at 1, where that of others goes on to 2.
             body["temperature"] = min(request.temperature, 1.0)
-        output: dict[str, Any] = {"effort": self._effort} if self._effort else {}
-        if request.schema is not None and self._structure == "json_schema":
+        output: dict[str, Any] = {"effort": self.effort} if self.effort else {}
+        if request.schema is not None and self.structure == "json_schema":
             output["format"] = {"type": "json_schema", "schema": closed(request.schema, bounds=False)}
         return body | ({"output_config": output} if output else {})
 

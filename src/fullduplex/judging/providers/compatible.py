@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.errors import InputError
 from fullduplex.judging.providers import chat
 from fullduplex.judging.providers.failures import tried
-from fullduplex.judging.providers.settings import check_hears, library, one_of, settings
+from fullduplex.judging.providers.hosted import Hosted
+from fullduplex.judging.providers.settings import check_hears, library
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Reply, Request
 from fullduplex.model.spec import Spec
@@ -20,49 +22,29 @@ from fullduplex.model.spec import Spec
 NAME = "openai-compatible"
 
 
-class Compatible:
+@dataclass(eq=False, repr=False)
+class Compatible(Hosted):
     """The model that a server at ``url`` (up to and with ``/v1``) calls ``model``; no key is needed.
 
     ``structure`` is how replies are held to a schema: ``json_schema`` (vLLM, llama.cpp and Ollama hold a model to it
     token by token), ``json_object``, or ``none``. ``extra`` is a JSON object of further members of each request, such
-    as ``{"think":false}``; it is part of the spec. The other options are those of the judge ``openai``.
+    as ``{"think":false}``; it is part of the spec. ``audio``: the model hears. The other options are those of
+    :class:`Hosted`.
 
     Raises :class:`InputError` on options that cannot be meant, :class:`PluginError` where the SDK is not installed.
     """
 
-    weakness = ""
+    name = NAME
+    structures = chat.STRUCTURES
 
-    def __init__(
-        self,
-        url: str = "http://localhost:11434/v1",
-        model: str = "",
-        key: str = "",
-        key_file: str = "",
-        timeout: float = 60.0,
-        audio: bool = False,
-        plain: bool = False,
-        room: int = 0,
-        structure: str = "json_schema",
-        extra: Mapping[str, Any] | str = "",
-        price_in: float | None = None,
-        price_out: float | None = None,
-        proxy: str = "",
-    ) -> None:
-        self._known = settings(
-            NAME,
-            url=url,
-            model=model,
-            key=key,
-            key_file=key_file,
-            timeout=timeout,
-            room=room,
-            proxy=proxy,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        self._structure = one_of(NAME, "structure", structure, chat.STRUCTURES)
-        self._hears, self._plain, self._extra = bool(audio), bool(plain), _object(extra)
-        self._sdk = library(NAME, "openai")
+    url: str = "http://localhost:11434/v1"
+    audio: bool = False
+    extra: Mapping[str, Any] | str = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.audio, self._extra = bool(self.audio), _object(self.extra)
+        self._sdk = library(self.name, "openai")
         key = self._known.key
         self._http, _ = client(self._known, {"authorization": f"Bearer {key}"} if key else {})
         self._client = self._sdk.OpenAI(
@@ -75,10 +57,10 @@ class Compatible:
         options: dict[str, Any] = {
             "url": self._known.url,
             "model": self._known.model,
-            "audio": self._hears,
-            "plain": self._plain,
+            "audio": self.audio,
+            "plain": self.plain,
             "room": self._known.room,
-            "structure": self._structure,
+            "structure": self.structure,
             "extra": self._extra,
         }
         return Spec(NAME, options)
@@ -86,12 +68,12 @@ class Compatible:
     @property
     def hears(self) -> bool:
         """Return whether clips reach the model."""
-        return self._hears
+        return self.audio
 
     def ask(self, request: Request) -> Reply:
         """Return the reply. Raises :class:`Refused` or :class:`Unreachable`."""
-        check_hears(NAME, request, self._hears, "add audio=true for a model that does")
-        body = chat.asked(self._known, request, structure=self._structure, plain=self._plain, limit_name="max_tokens")
+        check_hears(NAME, request, self.audio, "add audio=true for a model that does")
+        body = chat.asked(self._known, request, structure=self.structure, plain=self.plain, limit_name="max_tokens")
         completions = self._client.chat.completions.with_raw_response
         answer = tried(
             self._known,

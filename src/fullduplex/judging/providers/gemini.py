@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,9 +15,10 @@ from fullduplex.judging.providers import gemini_batch
 from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.clips import clips
 from fullduplex.judging.providers.failures import not_readable, parsed, tried
+from fullduplex.judging.providers.hosted import Hosted
 from fullduplex.judging.providers.prices import cost, count_of
 from fullduplex.judging.providers.schemas import closed
-from fullduplex.judging.providers.settings import Settings, check_hears, library, one_of, settings
+from fullduplex.judging.providers.settings import Settings, check_hears, library
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -29,52 +31,28 @@ _POLICY = frozenset({"SAFETY", "RECITATION", "LANGUAGE", "BLOCKLIST", "PROHIBITE
 _MIME = {"wav": "audio/wav", "mp3": "audio/mp3"}
 
 
-class Gemini:
+@dataclass(eq=False, repr=False)
+class Gemini(Hosted):
     """The model that the Gemini API calls ``model``.
 
-    ``audio`` false keeps clips from it. ``plain`` leaves seed and temperature out. ``room`` is how many tokens it may
-    take beyond a request's limit, which its models count their thoughts against. ``structure`` is how replies are held
-    to a schema: ``json_schema``, ``json_object``, or ``none``. ``timeout`` is how many seconds one request may take
-    in all. ``key`` or ``key_file`` is the key; it is no part of the spec. ``price_in`` and ``price_out`` are
-    US dollars for a million tokens. ``url`` and ``proxy`` are addresses.
+    ``audio`` false keeps clips from it. Its models count their thoughts against ``room``. ``structure`` is
+    ``json_schema``, ``json_object``, or ``none``. The other options are those of :class:`Hosted`.
 
     Raises :class:`InputError` on options that cannot be meant, :class:`PluginError` where the SDK is not installed.
     """
 
-    weakness = ""
+    name = "gemini"
+    home = HOME
+    structures = STRUCTURES
 
-    def __init__(
-        self,
-        model: str = "",
-        key: str = "",
-        key_file: str = "",
-        timeout: float = 60.0,
-        audio: bool = True,
-        plain: bool = False,
-        room: int = 4096,
-        structure: str = "json_schema",
-        price_in: float | None = None,
-        price_out: float | None = None,
-        url: str = "",
-        proxy: str = "",
-    ) -> None:
-        self._known = settings(
-            "gemini",
-            home=HOME,
-            url=url,
-            model=model,
-            key=key,
-            key_file=key_file,
-            timeout=timeout,
-            room=room,
-            proxy=proxy,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        self._structure = one_of("gemini", "structure", structure, STRUCTURES)
-        self._hears, self._plain = bool(audio), bool(plain)
-        sdk = library("gemini", "google.genai")
-        self._errors = library("gemini", "google.genai.errors").APIError
+    audio: bool = True
+    room: int = 4096
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.audio = bool(self.audio)
+        sdk = library(self.name, "google.genai")
+        self._errors = library(self.name, "google.genai.errors").APIError
         key = self._known.key
         self._http, self._wire = client(self._known, {"x-goog-api-key": key} if key else {})
         self._client = sdk.Client(
@@ -85,7 +63,7 @@ class Gemini:
                 "api_version": _VERSION,
                 "httpx_client": self._http,
                 # It is never used, but else one is built that reads the environment.
-                "httpx_async_client": library("gemini", "httpx2").AsyncClient(trust_env=False),
+                "httpx_async_client": library(self.name, "httpx2").AsyncClient(trust_env=False),
             },
         )
 
@@ -95,17 +73,17 @@ class Gemini:
         options: dict[str, Any] = {
             "model": self._known.model,
             "url": self._known.url,
-            "audio": self._hears,
-            "plain": self._plain,
+            "audio": self.audio,
+            "plain": self.plain,
             "room": self._known.room,
-            "structure": self._structure,
+            "structure": self.structure,
         }
         return Spec("gemini", options)
 
     @property
     def hears(self) -> bool:
         """Return whether clips reach the model."""
-        return self._hears
+        return self.audio
 
     def ask(self, request: Request) -> Reply:
         """Return the reply. Raises :class:`Refused` or :class:`Unreachable`."""
@@ -143,19 +121,19 @@ class Gemini:
 
     def _asked(self, request: Request) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the contents and the configuration of a request."""
-        check_hears("gemini", request, self._hears, "leave audio=false out")
+        check_hears("gemini", request, self.audio, "leave audio=false out")
         parts: list[dict[str, Any]] = [{"text": request.user}]
         parts += [{"inline_data": {"data": data, "mimeType": _MIME[form]}} for data, form in clips(request.clips)]
         config: dict[str, Any] = {"max_output_tokens": request.limit + self._known.room}
         if request.system:
             config["system_instruction"] = request.system
-        if request.seed is not None and not self._plain:
+        if request.seed is not None and not self.plain:
             config["seed"] = request.seed
-        if request.temperature is not None and not self._plain:
+        if request.temperature is not None and not self.plain:
             config["temperature"] = request.temperature
-        if request.schema is not None and self._structure != "none":
+        if request.schema is not None and self.structure != "none":
             config["response_mime_type"] = "application/json"
-            if self._structure == "json_schema":
+            if self.structure == "json_schema":
                 config["response_json_schema"] = closed(request.schema)
         return [{"role": "user", "parts": parts}], config
 

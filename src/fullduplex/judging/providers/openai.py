@@ -6,12 +6,14 @@ Tested against a local server that speaks the documented protocol; *not verified
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.judging.providers import chat, openai_batch
 from fullduplex.judging.providers.batch import check_count
 from fullduplex.judging.providers.failures import tried
-from fullduplex.judging.providers.settings import check_hears, library, one_of, settings
+from fullduplex.judging.providers.hosted import Hosted
+from fullduplex.judging.providers.settings import check_hears, library
 from fullduplex.judging.providers.wire import client
 from fullduplex.judging.question import Refused, Reply, Request, Unreachable
 from fullduplex.model.spec import Spec
@@ -19,55 +21,30 @@ from fullduplex.model.spec import Spec
 HOME = "https://api.openai.com/v1"
 
 
-class OpenAI:
+@dataclass(eq=False, repr=False)
+class OpenAI(Hosted):
     """The model that OpenAI calls ``model``; name a dated snapshot to be judged by the same one later.
 
-    ``audio``: the model hears, and clips are sent to it. ``plain`` leaves seed and temperature out, which models that
-    think refuse. ``effort`` is how much these think, ``room`` how many tokens they may take for it beyond a
-    request's limit. ``structure`` is how replies are held to a schema: ``json_schema``, ``json_object`` or ``none``;
-    by default the first, and none with ``audio``, whose models take no schema. ``timeout`` is how many seconds
-    one request may take in all. ``key`` or ``key_file`` is the key; it is no part of the spec. ``price_in`` and
-    ``price_out`` are US dollars for a million tokens. ``url`` and ``proxy`` are addresses.
+    ``audio``: the model hears, and clips are sent to it. ``effort`` is how much models that think do so. ``structure``
+    is by default ``json_schema``, and ``none`` with ``audio``, whose models take no schema. The other options are
+    those of :class:`Hosted`.
 
     Raises :class:`InputError` on options that cannot be meant, :class:`PluginError` where the SDK is not installed.
     """
 
-    weakness = ""
+    name = "openai"
+    home = HOME
+    structures = chat.STRUCTURES
 
-    def __init__(
-        self,
-        model: str = "",
-        key: str = "",
-        key_file: str = "",
-        timeout: float = 60.0,
-        audio: bool = False,
-        plain: bool = False,
-        effort: str = "",
-        room: int = 0,
-        structure: str = "",
-        price_in: float | None = None,
-        price_out: float | None = None,
-        url: str = "",
-        proxy: str = "",
-    ) -> None:
-        self._known = settings(
-            "openai",
-            home=HOME,
-            url=url,
-            model=model,
-            key=key,
-            key_file=key_file,
-            timeout=timeout,
-            room=room,
-            proxy=proxy,
-            price_in=price_in,
-            price_out=price_out,
-        )
-        self._structure = one_of(
-            "openai", "structure", structure or ("none", "json_schema")[not audio], chat.STRUCTURES
-        )
-        self._hears, self._plain, self._effort = bool(audio), bool(plain), str(effort)
-        self._sdk = library("openai", "openai")
+    audio: bool = False
+    effort: str = ""
+    structure: str = ""
+
+    def __post_init__(self) -> None:
+        self.audio, self.effort = bool(self.audio), str(self.effort)
+        self.structure = self.structure or ("none" if self.audio else "json_schema")
+        super().__post_init__()
+        self._sdk = library(self.name, "openai")
         key = self._known.key
         self._http, self._wire = client(self._known, {"authorization": f"Bearer {key}"} if key else {})
         self._client = self._sdk.OpenAI(
@@ -80,18 +57,18 @@ class OpenAI:
         options: dict[str, Any] = {
             "model": self._known.model,
             "url": self._known.url,
-            "audio": self._hears,
-            "plain": self._plain,
-            "effort": self._effort,
+            "audio": self.audio,
+            "plain": self.plain,
+            "effort": self.effort,
             "room": self._known.room,
-            "structure": self._structure,
+            "structure": self.structure,
         }
         return Spec("openai", options)
 
     @property
     def hears(self) -> bool:
         """Return whether clips reach the model."""
-        return self._hears
+        return self.audio
 
     def ask(self, request: Request) -> Reply:
         """Return the reply. Raises :class:`Refused` or :class:`Unreachable`."""
@@ -118,10 +95,10 @@ class OpenAI:
         self._client.close()
 
     def _body(self, request: Request) -> dict[str, Any]:
-        check_hears("openai", request, self._hears, "add audio=true for a model that does")
+        check_hears("openai", request, self.audio, "add audio=true for a model that does")
         body = chat.asked(
-            self._known, request, structure=self._structure, plain=self._plain, limit_name="max_completion_tokens"
+            self._known, request, structure=self.structure, plain=self.plain, limit_name="max_completion_tokens"
         )
-        if self._hears:
+        if self.audio:
             body["modalities"] = ["text"]
-        return body | ({"reasoning_effort": self._effort} if self._effort else {})
+        return body | ({"reasoning_effort": self.effort} if self.effort else {})
