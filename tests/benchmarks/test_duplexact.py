@@ -162,6 +162,7 @@ def test_nothing_is_asked_of_what_did_not_succeed_or_was_not_answered() -> None:
     assert reason(acted("wait_intra_pause"), "wait_intra_pause") == "no reply"
     assert reason(acted("wait_intra_pause", (6700, 9000, None)), "wait_intra_pause") == "no words"
     assert reason(acted("take_turn_immediate", (5000, 9000, LONG)), "take_turn_immediate") == "not entered"
+    assert reason(acted("take_turn_immediate", (8501, 9900, LONG)), "take_turn_immediate") == "not entered"
     assert reason(acted("recover_repeat"), "recover_repeat") == "not exercised"
     assert reason(acted("backchannel_affirmative"), "backchannel_affirmative", "backchannel-tone") == "not entered"
     assert reason(replace(acted("stop_direct_interruption"), failed="x"), "stop_direct_interruption") == "failed"

@@ -227,6 +227,8 @@ EDGES: list[Edge] = [
     ("hold_floor_continue", ((3000, 10_001, LONG),), 1),
     ("hold_floor_shorten", ((3000, 7000, LONG), (8000, 12_000, LONG)), 1),
     ("hold_floor_shorten", ((3000, 7000, LONG), (8001, 12_000, LONG)), 0),
+    ("hold_floor_background", ((3000, 6001, LONG), (7001, 12_000, LONG)), 1),
+    ("hold_floor_background", ((3000, 6001, LONG), (7002, 12_000, LONG)), 0),
     ("hold_floor_background", ((3000, 6000, LONG), (6501, 6900, "hm"), (7900, 12_000, LONG)), "not exercised"),
     ("hold_floor_background", ((3000, 6001, LONG), (6501, 6900, "hm"), (7900, 12_000, LONG)), 1),
     ("hold_floor_background", ((3000, 6000, LONG), (6500, 6900, "hm"), (7900, 12_000, LONG)), 1),
@@ -284,6 +286,8 @@ def test_every_wait_interval_counts() -> None:
     marks = [mark("wait", 1000, 1500), mark("wait", 2500, 3300)]
     assert at_once(acted("wait_intra_pause", (2600, 2700, TOKEN), marks=marks)) == 0
     assert at_once(acted("wait_intra_pause", (1600, 1700, TOKEN), marks=marks)) == 1
+    never = {**mark("wait", 2500, 3300), "start": None, "end": None}
+    assert at_once(acted("wait_intra_pause", marks=[marks[0], never])) == "never asked"
 
 
 def test_a_token_at_any_of_several_places_will_do_and_none_after_the_turn() -> None:
@@ -307,7 +311,8 @@ def test_length_and_words_tell_what_they_can(text: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "by_rule"), [("Yes.", 0), ("I see.", 0), ("Okay, sure.", 0), ("Twelve.", 1), ("Yes, twelve.", 1)]
+    ("text", "by_rule"),
+    [("Yes.", 0), ("I see.", 0), ("Okay, sure.", 0), ("Twelve.", 1), ("Yes, twelve.", 1), ("Oh, yes.", 0)],
 )
 def test_where_meaning_decides_a_judge_does_and_without_one_a_rule_that_says_so(text: str, by_rule: int) -> None:
     trial = acted("take_turn_immediate", (6700, 7100, text))
@@ -340,15 +345,26 @@ def test_what_had_ended_when_a_response_was_due_is_none_and_is_told() -> None:
     assert "had spoken in the user's turn" in why(immediate, trial)
 
 
+def test_what_began_too_early_and_is_still_heard_is_the_response_whatever_comes_after_it() -> None:
+    assert at_once(acted("take_turn_immediate", (5000, 6300, LONG), *answers(7600))) == 1
+    assert at_once(acted("take_turn_immediate", (5000, 6301, LONG), *answers(7600))) == 0
+
+
+def test_what_was_interrupted_is_no_response_to_the_interruption_however_long_it_goes_on() -> None:
+    trial = acted("recover_repeat", (3000, 8500, LONG), (9100, 11_000, LONG))
+    assert (at_once(trial), value(timing, trial)) == (1, 1.1)
+
+
 def test_each_utterance_that_may_answer_is_asked_about_and_each_reply_that_may_count() -> None:
-    trial = acted("take_turn_immediate", (6700, 7000, "Yes."), (7600, 7900, "Twelve."), *answers(8500))
+    said = ((6700, 7000, "Yes."), (7600, 7900, "Twelve."), (8500, 10_500, LONG), (11_100, 11_300, "Yes."))
+    trial = acted("take_turn_immediate", *said)
     assert [u.span.start for u in unsure(trial, "take_turn", "immediate", LIMITS)] == [ms(6700), ms(7600)]
     replies = to_judge(trial, "take_turn", "immediate", LIMITS)
     assert not isinstance(replies, Absent)
     assert [(one.onset, one.text) for one in replies] == [
-        (ms(6700), f"Yes. Twelve. {LONG}"), (ms(7600), f"Twelve. {LONG}"), (ms(8500), LONG),
+        (ms(6700), f"Yes. Twelve. {LONG} Yes."), (ms(7600), f"Twelve. {LONG} Yes."), (ms(8500), f"{LONG} Yes."),
     ]  # fmt: skip
-    counts = {"follow-through:@7.600-10.500": Verdict("yes"), "follow-through:@6.700-10.500": Verdict("no")}
+    counts = {"follow-through:@7.600-11.300": Verdict("yes"), "follow-through:@6.700-11.300": Verdict("no")}
     assert then(replace(trial, verdicts=counts)) == 1
     assert then(replace(trial, verdicts={**counts, "substantive:@6.700-7.000": Verdict("substantive")})) == 0
 
@@ -395,6 +411,8 @@ def test_what_could_not_be_heard_is_censored_and_no_silence(
 @pytest.mark.parametrize(("until", "found"), [(10_499, "censored"), (10_500, 0)])
 def test_no_reply_takes_a_recording_that_could_have_held_one(until: int, found: float | str) -> None:
     assert then(acted("wait_continuous", marks=[mark("wait", 500, 6500)], until=until)) == found
+    stops = acted("stop_direct_interruption", (3000, 6400, LONG), until=until + 1500)
+    assert (at_once(stops), then(stops)) == (1, found)
 
 
 def test_what_never_fell_was_not_asked_or_not_exercised() -> None:
@@ -428,6 +446,12 @@ def test_a_verdict_on_another_reply_says_nothing_and_one_on_the_very_reply_does(
     end = max(word.span.end for word in replies[0].words or ())
     key = f"follow-through:@{replies[0].onset / 1e6:.3f}-{end / 1e6:.3f}"
     assert then(replace(trial, verdicts={key: Verdict("no", reason="beside it")})) == 0
+
+
+def test_a_reply_whose_words_nobody_listened_for_is_not_judged_and_no_silence() -> None:
+    for name in ("wait_intra_pause", "take_turn_immediate"):
+        assert then(acted(name, (6700, 9000, None), verdicts={})) == "not judged"
+    assert then(acted("hold_floor_continue", (3000, 15_000, None), verdicts={})) == "not judged"
 
 
 def test_a_failed_trial_and_one_without_output_say_so() -> None:
@@ -489,6 +513,8 @@ def test_who_holds_the_floor_is_judged_by_what_is_said_from_the_event_on() -> No
         ("interrupt_help", answers(2900), -0.5),
         ("interrupt_safety", answers(4000), 0.6),
         ("interrupt_safety", (), "not entered"),
+        ("interrupt_safety", answers(2000, 3000), "not entered"),
+        ("recover_repeat", (SPEAKS_UNTIL_STOPPED, *answers(12_001)), "not entered"),
         ("recover_repeat", (SPEAKS_UNTIL_STOPPED, REPLIES), 0.3),
         ("recover_repeat", (SPEAKS_UNTIL_STOPPED, *answers(7500)), -0.5),
         ("recover_repeat", (), "not exercised"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fullduplex.measures.actions.ground import (
-    cut_off,
     event_turn,
     heard,
     is_brief,
@@ -75,8 +74,6 @@ def stopped(trial: Trial, limits: Limits) -> Fact | Absent:
     lag = told(stop - met.start)
     if stop > latest:
         return Fact(0, met.start, f"talked on for {lag} after the interruption began: {quoted(met.holding)}")
-    if cut_off(met.at, stop):
-        return Absent("censored", "the recording ends too soon: the system was still speaking")
     cut = too_soon(met.at, stop + limits.joined_within)
     if cut is not None:
         return cut
@@ -121,15 +118,11 @@ def held(trial: Trial, limits: Limits) -> Fact | Absent:
         goes_on = sounds[n + 1].start if n + 1 < len(sounds) else None
         if goes_on is not None and goes_on - sound.end <= limits.silence_over:
             continue
-        if goes_on is None and (
-            cut_off(met.at, sound.end) or too_soon(met.at, sound.end + limits.silence_over + 1) is not None
-        ):
-            return Absent("censored", "the recording ends too soon: whether the system went on is not heard")
+        cut = None if goes_on is not None else too_soon(met.at, sound.end + limits.silence_over + 1)
+        if cut is not None:
+            return cut
         silent = "for good" if goes_on is None else f"for {told(goes_on - sound.end)}"
         return Fact(0, sound.end, f"fell silent {silent}, {told(sound.end - met.start)} after {_began(met)} began")
-    cut = too_soon(met.at, latest)
-    if cut is not None:
-        return cut
     return Fact(1, met.start, f"spoke on for at least {told(latest - met.start)} after {_began(met)} began")
 
 

@@ -164,8 +164,9 @@ def _listened(trial: Trial, condition: str, limits: Limits) -> Fact | Absent:
 
 
 def _after_stop(met: Met, limits: Limits) -> Reply | None:
+    # What was interrupted had begun before the interruption did, and is no part of it.
     earliest = max(met.start, met.end - limits.reply_lead)
-    return _reply([u for u in met.at.worded if u.span.start >= earliest and u.span.start > met.holding.span.end])
+    return _reply([u for u in met.at.worded if u.span.start >= earliest])
 
 
 def _from_event(trial: Trial, met: Met) -> Reply | None:

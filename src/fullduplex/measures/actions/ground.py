@@ -13,7 +13,7 @@ from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import Scene
 from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
 from fullduplex.measures.words import count_all
-from fullduplex.model.spans import Span, in_seconds, ms
+from fullduplex.model.spans import Span, in_seconds
 from fullduplex.model.trials import Absent, Trial, Verdict
 
 #: The verdict on an utterance that only its meaning decides.
@@ -21,8 +21,6 @@ SUBSTANTIVE = "substantive"
 LABELS = ("substantive", "backchannel")
 #: The user's first turn; the event, where there is one, is the next.
 FIRST = "u0"
-#: A recording that ends this soon after speech has cut it off.
-CUT = ms(50)
 #: Sounds of listening that answer nothing, and words that acknowledge but can also answer. English; in other
 #: languages only the first rule (length) and the judge tell a token from a short answer.
 TOKENS = frozenset(
@@ -124,11 +122,6 @@ def too_soon(at: Heard, time: int) -> Absent | None:
         return None
     ends = in_seconds(at.heard_until or 0)
     return Absent("censored", f"the recording ends too soon, at {ends:.2f} s; it takes until {in_seconds(time):.2f} s")
-
-
-def cut_off(at: Heard, time: int) -> bool:
-    """Return whether speech that ends at ``time`` was cut off by the recording's end."""
-    return at.heard_until is not None and time >= at.heard_until - CUT
 
 
 def quoted(u: Utterance) -> str:
