@@ -304,7 +304,8 @@ def test_hostile_names_stay_names(root: Path) -> None:
 
 
 def test_every_category_is_a_scenario_of_ours() -> None:
-    assert sorted(CATEGORIES.values()) == sorted(INTERACTION_TASKS)
+    ours = [task for task in INTERACTION_TASKS if task.startswith("ib_")]
+    assert sorted(CATEGORIES.values()) == sorted(ours)
 
 
 @pytest.mark.parametrize(

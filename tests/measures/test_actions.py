@@ -138,8 +138,8 @@ def test_a_system_that_always_speaks_early_succeeds_nowhere_but_where_it_holds_t
 @pytest.mark.parametrize("name", NAMES)
 def test_a_system_that_never_speaks_waits_and_ignores_and_answers_nothing(name: str) -> None:
     action = known(name).action
-    first: float | str = {"wait": 1, "ignore": 1}.get(action, "not exercised" if action in OVER else 0)
-    later: float | str = {1: 0, 0: "not entered"}.get(int(first), "") if not isinstance(first, str) else first
+    first: float | str = 1 if action in ("wait", "ignore") else "not exercised" if action in OVER else 0
+    later: float | str = 0 if first == 1 else "not entered" if first == 0 else "not exercised"
     silent = acted(name)
     assert (at_once(silent), then(silent)) == (first, later)
     if later == 0:
