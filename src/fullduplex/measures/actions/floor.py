@@ -13,7 +13,7 @@ from fullduplex.measures.actions.ground import (
     turn_start,
 )
 from fullduplex.measures.actions.limits import Limits
-from fullduplex.measures.exchange_ground import Heard, told
+from fullduplex.measures.exchange_ground import Heard, is_backchannel_turn, told
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import scene
 from fullduplex.model.spans import Timeline, in_seconds
@@ -133,4 +133,4 @@ def _takes_it_back(u: Utterance, met: Met, limits: Limits) -> bool:
 
 
 def _began(met: Met) -> str:
-    return "the background" if met.at.turn.id.startswith("b") else "the user's remark"
+    return "speech not meant for it" if is_backchannel_turn(met.at.turn) else "the user's remark"
