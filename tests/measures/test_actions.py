@@ -346,8 +346,12 @@ def test_what_had_ended_when_a_response_was_due_is_none_and_is_told() -> None:
 
 
 def test_what_began_too_early_and_is_still_heard_is_the_response_whatever_comes_after_it() -> None:
-    assert at_once(acted("take_turn_immediate", (5000, 6300, LONG), *answers(7600))) == 1
-    assert at_once(acted("take_turn_immediate", (5000, 6301, LONG), *answers(7600))) == 0
+    assert at_once(acted("take_turn_immediate", (5000, 6500, LONG), *answers(7600))) == 1
+    assert at_once(acted("take_turn_immediate", (5000, 6501, LONG), *answers(7600))) == 0
+    assert at_once(acted("interrupt_help", (2000, 3400, LONG), *answers(4000))) == 1
+    assert at_once(acted("interrupt_help", (2000, 3401, LONG), *answers(4000))) == 0
+    assert at_once(acted("recover_repeat", (3000, 6100, LONG), (6700, 8000, LONG), *answers(8600))) == 1
+    assert at_once(acted("recover_repeat", (3000, 6100, LONG), (6700, 8001, LONG), *answers(8600))) == 0
 
 
 def test_what_was_interrupted_is_no_response_to_the_interruption_however_long_it_goes_on() -> None:

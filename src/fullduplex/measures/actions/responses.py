@@ -110,12 +110,13 @@ def candidates(trial: Trial, action: str, condition: str, limits: Limits) -> lis
 
 
 def response(trial: Trial, action: str, condition: str, limits: Limits) -> Response | Absent:
-    """Return the first substantive utterance that is heard from where the window opens on, and whether it is in time.
+    """Return the first substantive utterance that may be the response, and whether it is in time.
 
     It has to begin after the user began (what began before answers nothing) and before the user's next turn. One that
-    began too early, and is still heard where the window opens, is the response and came early; what had ended by then
-    is none, and is told. Absent: as :func:`window`, ``censored`` (none yet, and the recording ends before the window
-    closes), and what kept a judge from saying whether one is substantive.
+    began before the window opens and is still heard after the window's anchor (the turn's end, the target point, the
+    interruption's end) is the response and came too early; what had ended by then is none, and is told.
+    Absent: as :func:`window`, ``censored`` (none yet, and the recording ends before the window closes), and what kept
+    a judge from saying whether one is substantive.
     """
     when = window(trial, action, condition, limits)
     if isinstance(when, Absent):
@@ -174,12 +175,16 @@ def response_lag(trial: Trial, action: str, condition: str, limits: Limits) -> F
 def _heard_in(when: Window) -> Iterator[Utterance]:
     for u in when.at.said:
         follows = when.at.before is not None and u.span.start >= when.at.before
-        if u.span.start >= when.since and u.span.end > when.opens and not follows:
+        if not follows and u.span.start >= when.since and not _had_ended(u, when):
             yield u
 
 
+def _had_ended(u: Utterance, when: Window) -> bool:
+    return u.span.start < when.opens and u.span.end <= when.anchor
+
+
 def _besides(when: Window, passed_over: Sequence[Utterance]) -> str:
-    within = [u for u in when.at.said if when.since <= u.span.start and u.span.end <= when.opens]
+    within = [u for u in when.at.said if when.since <= u.span.start and _had_ended(u, when)]
     earlier = f"; had spoken in the user's turn: {listed(within)}" if within else ""
     return (f"; no response: {listed(passed_over)}" if passed_over else "") + earlier
 
