@@ -124,7 +124,7 @@ def test_what_the_rubric_does_not_show_is_left_out() -> None:
 
 def test_clips_go_to_a_rubric_that_hears(tmp_path: Path) -> None:
     clip = (tmp_path / "reply.wav",)
-    assert render(load("backchannel-stance"), {"user": "", "utterance": "hm"}, clip).clips == clip
+    assert render(load("backchannel-tone"), {"user": "", "utterance": "hm"}, clip).clips == clip
     assert render(load("backchannel-kind"), {"user": "", "utterance": "hm"}, clip).clips == ()
 
 

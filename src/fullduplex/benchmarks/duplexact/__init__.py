@@ -98,7 +98,7 @@ def _asks(action: Action, condition: Condition, limits: Limits) -> tuple[Asks, .
     if action.key == "backchannel":
         heard = partial(asks.tone_heard, **at)
         made.append(Asks(TONE, "backchannel-tone", partial(asks.tone_fields, **at), "system", cut=heard))
-    made.append(Asks(FOLLOW_THROUGH, "follow-through-action", partial(asks.follow_through_fields, **at)))
+    made.append(Asks(FOLLOW_THROUGH, "follow-through", partial(asks.follow_through_fields, **at)))
     return tuple(made)
 
 

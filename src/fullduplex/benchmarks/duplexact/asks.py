@@ -67,7 +67,7 @@ def tone_heard(trial: Trial, action: Action, condition: Condition, limits: Limit
 
 
 def follow_through_fields(trial: Trial, action: Action, condition: Condition, limits: Limits) -> Questions | Absent:
-    """Return the fields of the rubric ``follow-through-action`` for each reply that may be the one that counts.
+    """Return the fields of the rubric ``follow-through`` for each reply that may be the one that counts.
 
     The criterion is the action's, the circumstance its condition's, the target the item's; the conversation has every
     turn and every run of the assistant's words with its times, and what is marked in it.
