@@ -18,11 +18,12 @@ from fullduplex.data.interactions import read_interaction
 from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Heard
 from fullduplex.making.harvest.harvest import Harvested, harvest
-from fullduplex.making.harvest.hearing import Ears, how_alike
+from fullduplex.making.harvest.hearing import Ears, how_alike, placed
 from fullduplex.making.harvest.rebuild import format_of, rebuild
 from fullduplex.making.harvest.semantics import ByRule
+from fullduplex.model.spans import Span, Timeline, seconds
 from fullduplex.model.spec import Spec
-from fullduplex.model.speech import Token
+from fullduplex.model.speech import Token, Word
 
 FOUND = {
     "wait_intra_pause": 1, "wait_inter_pause": 1, "wait_continuous": 1, "backchannel_affirmative": 1,
@@ -302,6 +303,29 @@ def test_recordings_without_words_are_heard_once_and_harvested(tmp_path: Path) -
     assert reads.asked == 2
 
 
+def test_speech_without_a_word_is_heard_once_more_by_itself(tmp_path: Path) -> None:
+    a, b = talkers()
+    write_ms98(tmp_path / "c", 4000, a, b, sound=True)
+    (tmp_path / "audio").mkdir()
+    (tmp_path / "c" / "sw04000.wav").rename(tmp_path / "audio" / "call.wav")
+
+    class Deaf(Reads):
+        """Passes over the listener's token, unless it is heard alone."""
+
+        def recognise(self, samples: Any, rate: int, language: str = "en") -> Heard:
+            if len(samples) < 2 * rate:
+                self.asked += 1
+                return Heard((Token("uh-huh", 0.4, 0.9),))
+            tokens = super().recognise(samples, rate, language).tokens
+            return Heard(tuple(token for token in tokens if not token.text.startswith("uh-huh")))
+
+    ears = Ears(Energy(), Deaf(a, b), "en", tmp_path / "cache")
+    found = made(tmp_path / "audio", tmp_path / "out", ears=lambda: ears)
+    assert found.items["backchannel_affirmative"] == 1
+    (mark,) = item(tmp_path / "out", "backchannel_affirmative")[1]["marks"]
+    assert (mark["text"], mark["start"], mark["end"]) == ("uh-huh", 1.75, 2.0)
+
+
 def test_two_channels_of_one_sound_are_no_conversation(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32)
     audio.write(tmp_path / "same.wav", np.stack([noise, 0.5 * np.roll(noise, 400)], axis=1), 8_000)
@@ -337,3 +361,27 @@ def test_the_rule_is_the_default_and_says_so(corpus: Path, tmp_path: Path) -> No
     made(corpus, tmp_path / "out")
     told = json.loads((tmp_path / "out" / "harvest.json").read_text())
     assert told["asked"]["semantic"] == ByRule.of("en").by == "rule"
+
+
+def words(*spans: tuple[float, float]) -> list[Word]:
+    return [Word("go", Span(seconds(start), seconds(end))) for start, end in spans]
+
+
+@pytest.mark.parametrize(
+    ("spans", "speech", "expected"),
+    [
+        # A word that lasts into silence is cut, one that begins late begins with its speech.
+        ([(1.0, 2.0)], [(1.0, 1.6)], [(1.0, 1.6)]),
+        ([(1.1, 1.6)], [(1.0, 1.7)], [(1.0, 1.7)]),
+        # Speech whose edge is further away than is looked is other speech, too.
+        ([(1.3, 1.6)], [(1.0, 2.0)], [(1.3, 1.6)]),
+        # No edge moves into the next word, and a word in silence stays.
+        ([(1.0, 1.3), (1.4, 1.8)], [(1.0, 1.8)], [(1.0, 1.4), (1.4, 1.8)]),
+        ([(3.0, 3.2)], [(1.0, 1.8)], [(3.0, 3.2)]),
+    ],
+)
+def test_a_heard_word_ends_where_its_speech_does(
+    spans: list[tuple[float, float]], speech: list[tuple[float, float]], expected: list[tuple[float, float]]
+) -> None:
+    heard = Timeline(Span(seconds(start), seconds(end)) for start, end in speech)
+    assert [word.span for word in placed(words(*spans), heard)] == [word.span for word in words(*expected)]

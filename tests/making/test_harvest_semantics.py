@@ -68,6 +68,20 @@ def test_the_rule_tells_a_backchannel_by_its_words() -> None:
     assert BY_RULE.judge(found(BACKCHANNELS, *talkers()), RULE).condition == "backchannel_affirmative"
 
 
+@pytest.mark.parametrize(("pause", "act", "kept"), [("1.0", "sd", True), ("1.0", "qy", False), ("3.01", "qy", True)])
+def test_a_token_soon_after_a_question_may_be_its_answer(pause: str, act: str, kept: bool) -> None:
+    a = (
+        Person("A")
+        .at(1.0, f"so you are still there / {act}")
+        .at(2.5 + float(pause) - 0.5, "then i will go on now / sd")
+    )
+    token = Person("B").at(2.25 + float(pause), "yeah / b")
+    talk = talk_of(conversation(a, token), RULE)
+    speaker, listener = talk.voices
+    turn = Candidate("backchannel", talk, speaker, listener, 0, 11, "backchannel", token.words[0].span, 6, 0, 1, 0)
+    assert bool(BY_RULE.judge(turn, RULE).condition) is kept
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [("we drove up to the lake (0.5) with all of the children / sd", ""),

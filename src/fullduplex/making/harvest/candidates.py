@@ -94,16 +94,27 @@ def says_words_only(candidate: Candidate, rules: Rules) -> str:
     return "the speaker is heard, and no words say what" if candidate.voice.untold.within(candidate.span) else ""
 
 
-def is_alone(voice: Voice, n: int, rules: Rules) -> bool:
-    """Tell whether a cut before the word ``n`` cuts no word: there is none on one side, or silence between."""
-    words = voice.words
-    return not 0 < n < len(words) or words[n].span.start - words[n - 1].span.end >= rules.alone_at_least
+def begins_alone(voice: Voice, n: int, rules: Rules) -> bool:
+    """Tell whether a cut before the word ``n`` cuts nothing: no word of the side and no sound lies just before."""
+    start = voice.words[n].span.start
+    if n and start - voice.words[n - 1].span.end < rules.alone_at_least:
+        return False
+    return voice.side.speech is None or not voice.side.speech.within(Span(start - rules.alone_at_least, start))
+
+
+def ends_alone(voice: Voice, n: int, rules: Rules) -> bool:
+    """Tell whether a cut behind the word before ``n`` cuts nothing: no word and no sound lies just behind."""
+    end = voice.words[n - 1].span.end
+    if n < len(voice.words) and voice.words[n].span.start - end < rules.alone_at_least:
+        return False
+    return voice.side.speech is None or not voice.side.speech.within(Span(end, end + rules.alone_at_least))
 
 
 def stands_alone(candidate: Candidate, rules: Rules) -> str:
-    """Keep what can be cut out without cutting a word beside it."""
-    alone = all(is_alone(candidate.voice, n, rules) for n in (candidate.first, candidate.last))
-    return "" if alone else "another word of the speaker's follows too closely to be cut off"
+    """Keep what can be cut out without cutting anything of the speaker's beside it."""
+    if not begins_alone(candidate.voice, candidate.first, rules):
+        return "the speaker is heard just before it"
+    return "" if ends_alone(candidate.voice, candidate.last, rules) else "the speaker is heard just after it"
 
 
 def is_not_too_long(candidate: Candidate, rules: Rules) -> str:

@@ -1,11 +1,13 @@
 """A conversation of which only the recordings are known is listened to: speech by a detector, words by a recogniser.
 
-Both are kept by the content of the file, so that nothing is heard twice. Recognisers leave out hesitations and some
-brief tokens of listeners: fewer are found than a person would write down.
+Both are kept by the content of the file, so that nothing is heard twice. Speech in which the recogniser found no word
+is given to it once more by itself. It still leaves out hesitations and some brief tokens of listeners: fewer are
+found than a person would write down.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,19 +16,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.data import audio
+from fullduplex.data.audio import Samples
 from fullduplex.data.corpora.conversation import Conversation, Recording, Side
 from fullduplex.data.files import read_json, write_json
 from fullduplex.errors import InputError
 from fullduplex.listening.detectors import Detector
 from fullduplex.listening.hear import hear_speech, recognise_tracks
 from fullduplex.listening.recognisers import Recogniser
-from fullduplex.model.spans import SECOND, Span, Timeline, seconds
+from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, ms, seconds
 from fullduplex.model.spec import digest
 from fullduplex.model.speech import Word
 from fullduplex.providers.weights import sha256
 
 #: Two channels whose sounds agree so much, at a shift of up to a second, are one sound and not two speakers.
 ALIKE = 0.5
+#: So far from a word's edge its speech may begin or end.
+NEAR = ms(200)
+#: Silence around what is heard by itself.
+_AROUND = ms(500)
 _SHIFT, _HEARD, _RATE = SECOND, 120 * SECOND, 8_000
 
 
@@ -106,8 +113,18 @@ def _listened(side: Side, ears: Ears) -> Side:
         tokens = recognise_tracks(sound, ears.recogniser, ears.language)[side.name].tokens
         return {"words": [[text.strip(), start, end] for text, start, end in tokens]}
 
-    speech = _kept(ears.cache, [*what, ears.detector.spec.to_json()], detect)["segments"]
-    words = _kept(ears.cache, [*what, ears.recogniser.spec.to_json(), ears.language], recognise)["words"]
+    segments = _kept(ears.cache, [*what, ears.detector.spec.to_json()], detect)["segments"]
+    speech = Timeline(Span(seconds(start), seconds(end)) for start, end in segments if seconds(start) < seconds(end))
+    by_whom = [ears.recogniser.spec.to_json(), ears.language]
+    words = _kept(ears.cache, [*what, *by_whom], recognise)["words"]
+    wordless = [[one.start, one.end] for one in speech if not any(_overlaps(word, one) for word in words)]
+
+    def recognise_rest() -> dict[str, Any]:
+        samples, rate = audio.read(recording.file, recording.channel)
+        return {"words": [word for start, end in wordless for word in _alone(samples, rate, start, end, ears)]}
+
+    if wordless:
+        words = words + _kept(ears.cache, [*what, *by_whom, wordless], recognise_rest)["words"]
     made = [
         Word(text, Span(seconds(start), max(seconds(start if end is None else end), seconds(start) + 1)))
         for text, start, end in words
@@ -115,10 +132,60 @@ def _listened(side: Side, ears: Ears) -> Side:
     ]
     made.sort(key=lambda word: word.span.start)
     return replace(
-        side, words=tuple(made), words_from=ears.recogniser.spec.name,
+        side,
+        words=placed(made, speech),
+        words_from=ears.recogniser.spec.name,
         cut_off=frozenset(n for n, word in enumerate(made) if word.text.endswith("-")),
-        speech=Timeline(Span(seconds(start), seconds(end)) for start, end in speech if seconds(start) < seconds(end)),
-    )  # fmt: skip
+        speech=speech,
+    )
+
+
+def _overlaps(word: Sequence[Any], span: Span) -> bool:
+    _, start, end = word
+    return start is not None and seconds(start) < span.end and seconds(start if end is None else end) > span.start
+
+
+def _alone(samples: Samples, rate: int, start: int, end: int, ears: Ears) -> list[list[Any]]:
+    """Return the words of a stretch that is heard by itself, with silence around it; all inside of the stretch.
+
+    Among a minute of others a recogniser passes over a listener's token, which it hears when it is alone.
+    """
+    piece = samples[start * rate // SECOND : end * rate // SECOND]
+    silence = np.zeros(_AROUND * rate // SECOND, np.float32)
+    sound = np.concatenate([silence, piece, silence])
+    found = list[list[Any]]()
+    for text, begins, ends in ears.recogniser.recognise(sound, rate, ears.language).tokens:
+        if text.strip() and begins is not None:
+            first, last = (
+                min(max(seconds(each) - _AROUND + start, start), end)
+                for each in (begins, begins if ends is None else ends)
+            )
+            found.append([text.strip(), in_seconds(min(first, end - 1)), in_seconds(max(last, first + 1))])
+    return found
+
+
+def placed(words: Sequence[Word], speech: Timeline) -> tuple[Word, ...]:
+    """Return the words with their outer edges where the speech is heard to begin and end.
+
+    Recognisers let a word last into the silence after it, or begin it late. A word that sounds is cut to its speech; an
+    edge that has speech beside it moves to that speech's edge, by up to :data:`NEAR`, and into no other word.
+    """
+    found = list[Word]()
+    for n, word in enumerate(words):
+        start, end = word.span.start, word.span.end
+        inside = list(speech.within(word.span))
+        if inside:
+            start, end = inside[0].start, inside[-1].end
+            before = found[-1].span.end if found else 0
+            after = words[n + 1].span.start if n + 1 < len(words) else end + NEAR
+            around = list(speech.within(Span(max(before, start - NEAR), max(end, min(after, end + NEAR)))))
+            begins = next((one.start for one in around if one.start <= start < one.end), start)
+            ends = next((one.end for one in around if one.start < end <= one.end), end)
+            # Speech that reaches further than is looked has its edge elsewhere.
+            start = begins if begins > start - NEAR else start
+            end = ends if ends < end + NEAR else end
+        found.append(replace(word, span=Span(start, end)))
+    return tuple(found)
 
 
 def _content(recording: Recording) -> str:

@@ -9,7 +9,8 @@ from fullduplex.making.harvest.candidates import (
     BACKCHANNEL,
     Candidate,
     Structure,
-    is_alone,
+    begins_alone,
+    ends_alone,
     is_not_too_long,
     other_is_not_substantive,
     says_words_only,
@@ -57,7 +58,7 @@ def _heard(talk: Talk, speaker: Voice, listener: Voice, turn: Stretch, one: Stre
     # A later end is taken only while the listener says nothing else.
     next_said = next((each.span.start for each in listener.utterances[said + 1 : said + 2]), turn.span.end)
     quiet = [end for end in ends_at if speaker.words[end - 1].span.end <= next_said]
-    last = next((end for end in quiet if is_alone(speaker, end, rules)), ends_at[0] if ends_at else turn.last)
+    last = next((end for end in quiet if ends_alone(speaker, end, rules)), ends_at[0] if ends_at else turn.last)
     return Candidate(
         BACKCHANNEL, talk, speaker, listener, min(first, split), max(last, min(split + 1, turn.last)),
         "backchannel", one.span, split, one.first, one.last, turn.first,
@@ -66,7 +67,7 @@ def _heard(talk: Talk, speaker: Voice, listener: Voice, turn: Stretch, one: Stre
 
 def _beginning(voice: Voice, starts: list[int], rules: Rules, otherwise: int) -> int:
     """Return the first of the words in ``starts`` that can be cut off from the word before, else the first of all."""
-    alone = next((n for n in starts if is_alone(voice, n, rules)), None)
+    alone = next((n for n in starts if begins_alone(voice, n, rules)), None)
     return alone if alone is not None else starts[0] if starts else otherwise
 
 

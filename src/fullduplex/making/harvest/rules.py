@@ -28,7 +28,8 @@ class Rules:
     so that no word is cut; up to ``around`` of it is kept, and it lasts ``longest`` at most; of a longer turn its last
     whole sentences that fit ``context`` are taken. Sound without words of up to ``unheard_at_most`` is nothing
     substantive. A text has punctuation where a sentence mark stands at least every ``between_marks`` words. What is
-    left to say when the other begins holds ``tail_words`` words at most.
+    left to say when the other begins holds ``tail_words`` words at most. A token answers a question that ended up to
+    ``asked_within`` before it, where nothing else was said to its end since.
     """
 
     pause_at_least: int = ms(200)
@@ -50,6 +51,7 @@ class Rules:
     unheard_at_most: int = seconds(1)
     between_marks: int = 40
     tail_words: int = 6
+    asked_within: int = seconds(3)
 
     def to_json(self) -> dict[str, float | int]:
         """Return the thresholds by name, times in decimal seconds."""

@@ -12,7 +12,8 @@ from fullduplex.driving.wording import units
 from fullduplex.making.harvest.candidates import BACKCHANNEL, Candidate
 from fullduplex.making.harvest.lexicon import Lexicon, lexicon_of, pieces_of
 from fullduplex.making.harvest.rules import Rules
-from fullduplex.making.harvest.sentences import PUNCTUATION, base_tag
+from fullduplex.making.harvest.sentences import PUNCTUATION, Sentence, base_tag
+from fullduplex.making.harvest.turns import Voice
 
 RULE = "rule"
 
@@ -55,6 +56,8 @@ class ByRule:
         if why := self._unfinished(candidate):
             return Judged("", why)
         if candidate.condition == BACKCHANNEL:
+            if self._answers(candidate, rules):
+                return Judged("", "it may answer a question")
             kind = self.lexicon.kind(candidate.reply)
             return Judged(f"{BACKCHANNEL}_{kind}") if kind else Judged("", "its words do not tell its kind")
         if candidate.kind == "entry" and (why := self._no_response(candidate) or self._still_to_say(candidate, rules)):
@@ -76,6 +79,17 @@ class ByRule:
             return "a word beside the pause is broken off" if beside & broken else ""
         return ""
 
+    def _answers(self, candidate: Candidate, rules: Rules) -> bool:
+        """Tell whether the speaker's last whole sentence before a listener's token, not long ago, was a question."""
+        voice, at = candidate.voice, candidate.mark.start
+        ended = [one for one in voice.sentences if one.span.end <= at and at - one.span.end <= rules.asked_within]
+        return bool(ended) and self._asks(voice, ended[-1])
+
+    def _asks(self, voice: Voice, sentence: Sentence) -> bool:
+        """Tell whether a sentence is a question, by its mark or its act."""
+        marked = voice.words[sentence.last - 1].text.endswith("?")
+        return marked or base_tag(sentence.act) in self.lexicon.question_acts
+
     def _no_response(self, candidate: Candidate) -> str:
         """Return "" where the first turn asks, or the second takes it up, by an act or a mark or its first words."""
         voice, other, lexicon = candidate.voice, candidate.other, self.lexicon
@@ -83,7 +97,7 @@ class ByRule:
         if last is not None:
             sentence = voice.sentences[last]
             asked = units(voice.text(sentence.first, sentence.last))
-            if base_tag(sentence.act) in lexicon.question_acts or voice.words[sentence.last - 1].text.endswith("?"):
+            if self._asks(voice, sentence):
                 return ""
             if asked and asked[0] in lexicon.asks:
                 return ""
