@@ -27,6 +27,7 @@ from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Heard
 from fullduplex.making.acting import review as acting_review
+from fullduplex.making.acting.breath import silences
 from fullduplex.making.acting.cues import PROMPT, Asking
 from fullduplex.making.acting.item import MadeAction
 from fullduplex.making.acting.items import make_actions, people, plan_actions
@@ -138,8 +139,8 @@ def test_an_aside_is_marked_where_it_sounds_with_silence_around_it(made: Path) -
     before, after, aside = about(made, "ignore_other_directed")["phrases"]
     assert (mark["kind"], mark["text"]) == ("ignored", "Nadia, hold my bottle?")
     assert [mark["start"], mark["end"]] == aside["timestamp"]
-    assert mark["start"] - before["timestamp"][1] == pytest.approx(0.3, abs=2 / rate)
-    assert after["timestamp"][0] - mark["end"] == pytest.approx(0.3, abs=2 / rate)
+    assert mark["start"] - before["timestamp"][1] == pytest.approx(0.2, abs=2 / rate)
+    assert after["timestamp"][0] - mark["end"] == pytest.approx(0.2, abs=2 / rate)
     turning = samples[round(before["timestamp"][1] * rate) + 1 : round(mark["start"] * rate) - 1]
     assert not turning.any()
 
@@ -179,6 +180,18 @@ def test_what_is_in_the_background_is_no_word_of_the_users(made: Path) -> None:
         told(made, "ignore_other_directed")["script"][0]["text"].split(".")[1]
         == " Nadia, hold my bottle? Also, is it deep?"
     )
+
+
+def test_there_is_no_silence_as_long_as_a_pause_but_where_one_was_asked_for(made: Path, tmp_path: Path) -> None:
+    text = "We went there. It rained all day, and then, at last, we saw it. Where do we go now?"
+    make(script(tmp_path, {"wait_continuous": (text,)}), tmp_path / "out")
+    samples, rate = sound(tmp_path / "out", "wait_continuous")
+    (mark,) = told(tmp_path / "out", "wait_continuous")["marks"]
+    assert not silences(samples, rate, longer_than=ms(200)) and silences(samples, rate, longer_than=ms(195))
+    assert mark["end"] == pytest.approx(len(samples) / rate, abs=1e-5)
+    samples, rate = sound(made, "wait_intra_pause")
+    (first, last), (mark,) = *silences(samples, rate, longer_than=ms(200)), told(made, "wait_intra_pause")["marks"]
+    assert (first / rate, last / rate) == pytest.approx((mark["start"], mark["end"]), abs=1e-4)
 
 
 def test_an_entry_runs_from_the_last_word_that_matters_to_the_turns_end(made: Path) -> None:
@@ -544,6 +557,15 @@ def test_a_pause_in_which_something_sounds_is_told(tmp_path: Path, monkeypatch: 
     samples[round((mark["start"] + 0.3) * rate)] = 0.1
     audio.write(tmp_path / "out" / "da_wait_intra_pause" / "01" / "u0.wav", samples, rate)
     assert [fault.kind for fault in heard(tmp_path / "out", "wait_intra_pause", monkeypatch).faults] == ["pause"]
+
+
+def test_a_silence_that_nobody_asked_for_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(script(tmp_path, {"wait_continuous": ITEMS["wait_continuous"]}), tmp_path / "out")
+    samples, rate = sound(tmp_path / "out", "wait_continuous")
+    longer = np.concatenate([samples[:rate], np.zeros(rate // 2, np.float32), samples[rate:]])
+    audio.write(tmp_path / "out" / "da_wait_continuous" / "01" / "u0.wav", longer, rate)
+    (fault,) = heard(tmp_path / "out", "wait_continuous", monkeypatch).faults
+    assert fault.kind == "pause" and "nobody asked for" in fault.text
 
 
 def test_a_cue_that_is_far_too_soft_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

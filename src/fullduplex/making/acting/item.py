@@ -13,6 +13,7 @@ from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
 from fullduplex.making.acting.cues import Asking, cues_json
+from fullduplex.making.acting.markup import SHORTEST_PAUSE
 from fullduplex.making.acting.script import ActionItem
 from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, turn_of
 from fullduplex.making.acting.words import Mark
@@ -28,7 +29,7 @@ from fullduplex.providers.voices import LEVEL, PEAK
 #: Who made the folder.
 MAKER = "actions"
 #: Part of every item's digest: raised when the same script would be made into other bytes.
-_VERSION = 1
+_VERSION = 2
 _NOT_THEIRS = "Not the paper's origin: its items of this condition are from recordings."
 
 
@@ -122,7 +123,7 @@ def mark_of(task: ActionTask) -> str:
     ]
     listens = task.recogniser and recogniser_of(task.recogniser, task.cache).spec.to_json()
     made_with = [_VERSION, task.asking.into, task.asking.prompt_for(task.item), task.seed, task.rate, task.language]
-    effects = [ASIDE.to_json(), BACKGROUND.to_json(), LEVEL, PEAK]
+    effects = [ASIDE.to_json(), BACKGROUND.to_json(), LEVEL, PEAK, SHORTEST_PAUSE]
     return digest([made_with, effects, listens, task.item.to_json(), voices, task.persona])
 
 
@@ -202,6 +203,7 @@ def _about(task: ActionTask, mark: str, cues: Sequence[Cue]) -> dict[str, Any]:
         "rate": task.rate,
         "language": task.language,
         "loudness": {"rms_dbfs": LEVEL, "peak_dbfs": PEAK, "of": "audible 10-ms frames"},
+        "longest_silence": {"seconds": in_seconds(SHORTEST_PAUSE), "but": "the pauses that were asked for"},
         "duration": in_seconds(sum(cue.duration for cue in cues)),
         "words": " and ".join(sources),
         "voice": str(task.voice),

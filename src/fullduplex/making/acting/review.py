@@ -1,8 +1,9 @@
 """Made action items are heard by a recogniser: a proxy of an ear, which finds what a person should listen to.
 
 It finds the word that each mark hangs on within a quarter of a second of where the item says that it ends, most of the
-words of each cue, pauses in which nothing sounds, and speech whose speed and level are as they were meant. A voice in
-the background is under the user's, where a recogniser does not hear it: its level is told as it was made.
+words of each cue, pauses in which nothing sounds and no others, and speech whose speed and level are as they were
+meant. A voice in the background is under the user's, where a recogniser does not hear it: its level is told as it was
+made.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
 from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.interactions import read_interaction
+from fullduplex.making.acting.breath import silences
 from fullduplex.making.acting.items import ActionPlan
+from fullduplex.making.acting.markup import SHORTEST_PAUSE
 from fullduplex.making.effects.sound import speech_level
 from fullduplex.making.interaction_review import (
     CLOSE,
@@ -36,10 +39,13 @@ from fullduplex.making.interaction_review import (
 )
 from fullduplex.making.make_item import recogniser_of
 from fullduplex.making.synthesis import Each, Progress, here
+from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
 from fullduplex.providers.voices import AUDIBLE, LEVEL
 
 REVIEW = "actions-review.json"
+#: A silence may be longer than the longest by so much: an aside is softer, and less of it is audible at its edges.
+SLACK = ms(100)
 
 
 def review(
@@ -118,10 +124,14 @@ def _hung(told: Mapping[str, Any], cue: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _silences(told: Mapping[str, Any], cue: str, samples: NDArray[np.float32], rate: int) -> Iterator[tuple[str, str]]:
-    for pause in (pause for pause in told["pauses"] if pause["cue"] == cue):
-        inside = samples[round(pause["start"] * rate) : round(pause["end"] * rate)]
+    asked = [(pause["start"], pause["end"]) for pause in told["pauses"] if pause["cue"] == cue]
+    for start, end in asked:
+        inside = samples[round(start * rate) : round(end * rate)]
         if float(np.abs(inside).max(initial=0.0)) > 10 ** (AUDIBLE / 20):
-            yield "pause", f"something sounds between {pause['start']:.2f} and {pause['end']:.2f} s"
+            yield "pause", f"something sounds between {start:.2f} and {end:.2f} s"
+    for first, last in silences(samples, rate, longer_than=SHORTEST_PAUSE + SLACK):
+        if not any(first / rate < end and start < last / rate for start, end in asked):
+            yield "pause", f"silence that nobody asked for, from {first / rate:.2f} to {last / rate:.2f} s"
 
 
 def _sound(cue: Mapping[str, Any], samples: NDArray[np.float32], rate: int) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ Levels are those of :mod:`fullduplex.making.effects`: an aside 8 dB and the back
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import log10
 from typing import Any
@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.errors import InputError
-from fullduplex.making.acting.markup import Marked
+from fullduplex.making.acting.breath import in_one_breath
+from fullduplex.making.acting.markup import SHORTEST_PAUSE, Marked
 from fullduplex.making.acting.words import Mark, Words
 from fullduplex.making.effects import Background, OtherDirected
 from fullduplex.making.effects.sound import speech_level
@@ -29,7 +30,7 @@ from fullduplex.model.speech import Word
 Samples = NDArray[np.float32]
 
 #: Who speaks to somebody else turns away first, and back again after it: so much silence on both sides.
-TURNING = ms(300)
+TURNING = SHORTEST_PAUSE
 #: What an effect brings in is at hand, and has a name only because a recording needs one.
 _NAME = "said"
 #: The effects of what is not meant for the system.
@@ -93,11 +94,11 @@ class Voices:
 def turn_of(id: str, turn: Marked, voices: Voices) -> Cue:
     """Return a turn in which the user speaks to the system, audible from its first sample to its last.
 
-    Pauses are silence of the stated length. Raises :class:`InputError` where nothing places a word that a mark hangs
-    on, or a voice in the background outlasts the turn.
+    Pauses are silence of the stated length, and there is no other silence as long as a pause. Raises
+    :class:`InputError` where nothing places a word that a mark hangs on, or a voice in the background outlasts the turn.
     """
     rate = voices.user.rate
-    own = voices.user.say(Turn(tuple(map(Phrase, turn.phrases)), tuple(one.pause for one in turn.breaks)))
+    own = _say(voices.user, Turn(tuple(map(Phrase, turn.phrases)), tuple(one.pause for one in turn.breaks)))
     order, gaps = [("user", own[0])], list[int]()
     for parted, phrase in zip(turn.breaks, own[1:], strict=True):
         if parted.aside:
@@ -175,8 +176,12 @@ def _at_hand(sound: Samples, name: str) -> Samples:
 
 
 def _one(speaker: Speaker, words: str) -> Said:
-    (said,) = speaker.say(Turn((Phrase(words),)))
+    (said,) = _say(speaker, Turn((Phrase(words),)))
     return said
+
+
+def _say(speaker: Speaker, turn: Turn) -> list[Said]:
+    return [replace(said, spoken=in_one_breath(said.spoken)) for said in speaker.say(turn)]
 
 
 def _behind(said: Said, begin: int) -> Heard:
