@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.clocks import runs_under
+from fullduplex.correlations import sways
 from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
@@ -54,21 +55,22 @@ def publish(
     for one, rows, speech in zip(scored, tables, spoken, strict=True):
         write_files(one.run, one.measured, rows, speech)
     clocks = [_clock_rows(one.run) for one in scored]
-    for one, rows, own, speech in zip(scored, tables, clocks, spoken, strict=True):
-        _write_tables([one], rows, one.run.path, own, speech)
+    swayed = [_swayed(one.run) for one in scored]
+    for one, rows, own, speech, depends in zip(scored, tables, clocks, spoken, swayed, strict=True):
+        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends])
     all_speech = {variant: [row for speech in spoken for row in speech[variant]] for variant in tables[0]}
     all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)
+    remarks = _remarks(scored) + [told for depends in swayed for told in depends]
     comparison = None
     if len(scored) > 1:
-        _write_tables(scored, all_rows, out, all_clocks, all_speech)
+        _write_tables(scored, all_rows, out, all_clocks, all_speech, remarks)
         comparison = _compared(scored, out)
     if comparison is not None:
         write_comparison(comparison, out)
     if page:
         _make_sounds(scored, engine, progress)
         pairs = [(one.run, one.measured) for one in scored]
-        remarks = _remarks(scored)
         write_html(
             pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks,
             clocks=all_clocks, speech=all_speech,
@@ -124,6 +126,11 @@ def _remarks(scored: Sequence[Scored]) -> list[str]:
     return [remark for one in scored for remark in one.remarks] + [*asked_alike([one.run for one in scored])]
 
 
+def _swayed(run: Run) -> list[str]:
+    """Return what is known of outcomes that may depend on the point at which a system was met; reads estimates.json."""
+    return [f"{run.system}: {found.told}" for found in sways(run, seed=int(run.about.get("seed", 0)))]
+
+
 def _clock(run: Run) -> str:
     return str((run.about.get("driven") or {}).get("clock", ""))
 
@@ -142,9 +149,9 @@ def _write_tables(
     out: Path,
     clocks: Sequence[Mapping[str, Any]],
     speech: Speech,
+    remarks: Sequence[str],
 ) -> None:
     pairs = [(one.run, one.measured) for one in scored]
-    remarks = _remarks(scored)
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
     _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech))

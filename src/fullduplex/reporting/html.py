@@ -18,6 +18,7 @@ from fullduplex.model.trials import Trial
 from fullduplex.reporting.cards import cards, grounds
 from fullduplex.reporting.conversation import probes_of, short_events, turns_of
 from fullduplex.reporting.dimensions import dimensions
+from fullduplex.reporting.listed import listings
 from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.report import Pair, corrections, departures, moved
@@ -63,6 +64,7 @@ def write_html(
         speech=speech,
         cards=[card for ground in told for card in cards(ground)],
         dimensions=[table for ground in told for table in dimensions(ground)],
+        listed=listings(pairs),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={

@@ -16,6 +16,7 @@ from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.dimensions_text import dimensions_markdown
 from fullduplex.reporting.entered import Entered, entered
+from fullduplex.reporting.listed import listings, listings_markdown
 from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
@@ -33,7 +34,7 @@ Pair = tuple[Run, Measured]
 def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
     """Return the estimates of one variant as table rows."""
     seed = int(run.about.get("seed", 0))
-    from_judges = entered(run, measured, variant)
+    from_judges = entered(measured, variant)
     return [
         estimate_row(
             column.scenario.name,
@@ -167,6 +168,7 @@ def report_markdown(
         parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
         if summary:
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
+    parts.append(listings_markdown(listings(pairs)))
     parts.append(speech_markdown(speech))
     parts.append(_people_markdown(pairs))
     parts.append(clocks_markdown(clocks))

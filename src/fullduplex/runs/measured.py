@@ -16,6 +16,7 @@ from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.data.fdb_folder import read_tokens
 from fullduplex.data.official import V15_SETS
 from fullduplex.errors import InputError
+from fullduplex.measures.judged_reply import by_person
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
@@ -25,10 +26,16 @@ from fullduplex.runs.items import SEEN, read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of, with_verdicts
 from fullduplex.runs.run import Run
 
+#: The name of a verdict (``behaviour``, of ``behaviour:b0``), and who gave it.
+Kind = tuple[str, str]
+
 
 @dataclass(slots=True)
 class Column:
-    """One metric of one scenario under one variant, over the items that have been measured."""
+    """One metric of one scenario under one variant, over the items that have been measured.
+
+    ``verdicts``: the judge's verdict that each value rests on, "" where a rule or a person decided.
+    """
 
     variant: str
     scenario: Scenario
@@ -38,6 +45,7 @@ class Column:
     at: array[float] = field(default_factory=lambda: array("d"))
     reasons: list[str] = field(default_factory=list)
     whys: list[str] = field(default_factory=list)
+    verdicts: list[str] = field(default_factory=list)
 
     def add(self, item: int, found: Fact | Absent) -> None:
         """Keep what was found for ``item``."""
@@ -47,11 +55,13 @@ class Column:
             self.at.append(math.nan if found.at is None else in_seconds(found.at))
             self.reasons.append("")
             self.whys.append(found.why)
+            self.verdicts.append(found.verdict)
         else:
             self.numbers.append(math.nan)
             self.at.append(math.nan)
             self.reasons.append(found.reason)
             self.whys.append(found.detail)
+            self.verdicts.append("")
 
     def absent(self) -> dict[str, int]:
         """Return how many items have no value, by reason."""
@@ -62,6 +72,7 @@ class Column:
 class Measured:
     """Every column of a run, with the names and groups of its items.
 
+    ``said``: by item (its place in ``names``), how many verdicts of each kind judges gave; a person's are none.
     ``judges`` are those of the run, whose word counts first; ``amendments`` its corrections; ``recorded`` the names of
     verdicts that came with recordings; ``learned`` what each variant learned from all of the run. ``passed_over``
     counts items of tasks that the benchmark does not have, ``notes`` what a reader of the table has to know: events
@@ -72,6 +83,7 @@ class Measured:
     names: list[str] = field(default_factory=list)
     groups: list[str] = field(default_factory=list)
     columns: dict[tuple[str, str, str], Column] = field(default_factory=dict)
+    said: dict[int, Counter[Kind]] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
@@ -174,6 +186,9 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 number[name] = len(made.names)
                 made.names.append(name)
                 made.groups.append(item["group"])
+                said = judges_said(one) if name == item["id"] else None
+                if said:
+                    made.said[number[name]] = said
             for metric in scenario.metrics:
                 key = (benchmark.variant, scenario.name, metric.name)
                 if key not in made.columns:
@@ -182,6 +197,15 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 if name == item["id"]:
                     found = made.amendments.to_fact(found, item["set"], name, benchmark.variant, metric.name)
                 made.columns[key].add(number[name], found)
+
+
+def judges_said(trial: Trial) -> Counter[Kind]:
+    """Return how many verdicts of each kind judges gave on the trial; what a person corrected is none of theirs."""
+    return Counter(
+        (name.partition(":")[0], said.by)
+        for name, said in trial.verdicts.items()
+        if isinstance(said, Verdict) and not by_person(said)
+    )
 
 
 def _learned(

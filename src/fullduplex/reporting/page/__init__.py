@@ -78,7 +78,8 @@ class PageData:
     ``clocks``: ``system``, ``scenario``, ``metric``, ``values`` (by clock: the value or None, and n). ``stages``:
     ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``speech``: by variant, rows as in
     :mod:`fullduplex.reporting.speech`. ``cards`` and ``dimensions``: as in :mod:`fullduplex.reporting.cards` and
-    :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``about``: where it comes from;
+    :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``listed``: as in
+    :mod:`fullduplex.reporting.listed`. ``about``: where it comes from;
     ``remarks``, if it has any, are shown first.
     """
 
@@ -97,6 +98,7 @@ class PageData:
     speech: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     cards: Sequence[Mapping[str, Any]] = ()
     dimensions: Sequence[Mapping[str, Any]] = ()
+    listed: Sequence[Mapping[str, Any]] = ()
     about: Mapping[str, Any] | None = None
 
 
@@ -166,7 +168,11 @@ def _rendered(data: PageData, index: _Index) -> str:
         loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        figure=tables.figure, count=tables.count, by_dimension=tables.by_dimension, place=lambda one, of: of.index(one)
+        figure=tables.figure,
+        count=tables.count,
+        by_dimension=tables.by_dimension,
+        address=tables.address,
+        place=lambda one, of: of.index(one),
     )
     about = data.about or {}
     shown = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from fullduplex.reporting.rows import Row, figure
 from fullduplex.reporting.tables import judges_of
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from fullduplex.reporting.page import PageData
 
 __all__ = [
+    "address",
     "beside",
     "by_dimension",
     "clocks",
@@ -32,6 +34,13 @@ __all__ = [
 def count(number: int, noun: str) -> str:
     """Return ``1 item``, ``727 items``."""
     return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def address(key: Sequence[str]) -> str:
+    """Return where on the page an item is opened: ``#SYSTEM/SCENARIO/ITEM``, its three names encoded."""
+    # Half a surrogate pair, which no address can hold, becomes U+FFFD, as in the page's own addresses.
+    named = (part.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for part in key)
+    return "#" + "/".join(quote(part, safe="") for part in named)
 
 
 def panels(data: PageData) -> list[dict[str, Any]]:
