@@ -52,7 +52,8 @@ class Behaviour:
     Travel: ``pace``, ``burst`` times real time, in ``chunk`` long pieces, each up to ``jitter`` later than it
     should come, seeded with ``seed``; ``silence`` fills the gaps between utterances; ``lost`` are numbers
     of pieces that never come; ``odd`` cuts samples in two. ``rtf`` is how many times real time a sync
-    server computes on each frame, and ``drops`` the input frames that it throws away. ``drift`` is how much
+    server computes on each frame, ``drops`` the input frames that it throws away, and ``primes`` whether the first
+    only primes, else it is answered too. ``drift`` is how much
     faster its clock runs, and ``words`` how often it says a word with a time on it.
 
     Handshake: ``handshake`` long, or never with ``busy``; it announces ``rate`` and ``coding``.
@@ -80,6 +81,7 @@ class Behaviour:
     odd: bool = False
     rtf: float = 0.0
     drops: tuple[int, ...] = ()
+    primes: bool = True
     drift: float = 0.0
     words: int = 0
     handshake: int = 0
@@ -208,7 +210,7 @@ _MOMENTS = ("answer", "yields", "closes", "resets", "stalls", "floods")
 _READ: dict[str, Callable[[Any], Any]] = {
     **dict.fromkeys(_TIMES, _time),
     **dict.fromkeys(_MOMENTS, _maybe(_time)),
-    **dict.fromkeys(("done", "silence", "odd", "busy"), bool),
+    **dict.fromkeys(("done", "silence", "odd", "busy", "primes"), bool),
     **dict.fromkeys(("late", "seed"), _WHOLE),
     **dict.fromkeys(("lost", "drops"), lambda value: tuple(map(_WHOLE, value))),
     "say": _utterances,

@@ -346,7 +346,7 @@ class Talker:
             await self.say(1, 0, first * SECOND // self.rate_in, message[HEADER.size :])
 
     async def compute(self) -> None:
-        """Give an output frame for each input frame but the first, after the time that it takes."""
+        """Give an output frame for each input frame, but for a first that primes, after the time that it takes."""
         b, previous = self.behaviour, -1
         while True:
             time, message = await self.computing.get()
@@ -356,8 +356,8 @@ class Talker:
                 await asyncio.sleep(b.rtf * length / SECOND)
             if b.jitter:
                 await asyncio.sleep(float(self.rng.integers(0, b.jitter + 1)) / SECOND)
-            if previous >= 0:
-                source = time - length
+            if previous >= 0 or not b.primes:
+                source = time - length if b.primes else time
                 self.sent[1] = self.sent.get(1, 0) + length
                 await self.say(1, 0, source, self.continuous(source, length))
             previous = time

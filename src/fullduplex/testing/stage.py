@@ -89,8 +89,8 @@ class Terms:
     frames and codec alone, and its edges are found within ``rough``. ``settle`` is the priming under which pieces
     sent at real time join on the wall clock; where ``settles``, each talk has it, on any clock. ``lags`` gives the
     lag of each output frame, the first numbered 0. ``oddities`` are messages that each end as one note, but for
-    ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own. ``nothings`` are words alone
-    ("only words"), empty audio, and ``flushes`` flushes of nothing.
+    ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
+    kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
     """
 
     frame: int = ms(20)
@@ -103,6 +103,7 @@ class Terms:
     oddities: tuple[str | bytes, ...] = _ODDITIES
     vads: int = 2
     notes: int = 0
+    usual: tuple[str, ...] = ()
     nothings: tuple[str | bytes, ...] = _NOTHINGS
     flushes: int = 2
 

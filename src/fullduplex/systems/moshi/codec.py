@@ -5,8 +5,8 @@ session is free and its prompts are processed; whatever comes before is kept and
 samples that goes in makes one come out, but for the first, which only primes the server's codec: output frame k
 belongs to input frame k + 1. That is what ``source`` says of a chunk: where it would sound if the server took no time.
 
-Text carries no time of its own: a piece belongs to the frame that is made in the same step, and its ``source`` is
-the end of the sound that had come before it.
+Text carries no time of its own: a piece belongs to the frame that is made in the same step, and its ``source`` is where
+that frame begins. Kyutai's servers send it behind that frame, the others in front (``text_first``).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ async def talk_over(
     ready_within: float,
     settings: Mapping[str, Any],
     longest: int = 0,
+    text_first: bool = False,
     read: Callable[[str], Happening] = Said,
 ) -> AsyncIterator[Talking]:
     """Open a talk with the server called ``name``; give it once the handshake is over.
@@ -57,7 +58,7 @@ async def talk_over(
     ``read`` makes an event of a piece of text. Raises :class:`ConversationError` where the server refuses, leaves,
     or is not ready within ``ready_within`` seconds.
     """
-    talking = Talking(wire, settings, longest, read)
+    talking = Talking(wire, settings, longest, text_first=text_first, read=read)
     try:
         async with asyncio.timeout(ready_within):
             await talking.get_ready()
@@ -76,11 +77,17 @@ class Talking:
     """One talk over a wire."""
 
     def __init__(
-        self, wire: Wire, settings: Mapping[str, Any], longest: int = 0, read: Callable[[str], Happening] = Said
+        self,
+        wire: Wire,
+        settings: Mapping[str, Any],
+        longest: int = 0,
+        *,
+        text_first: bool = False,
+        read: Callable[[str], Happening] = Said,
     ) -> None:
         self.ready = Ready(settings)
         self.errors: list[Note] = []
-        self._wire, self._longest, self._read = wire, longest, read
+        self._wire, self._longest, self._text_first, self._read = wire, longest, text_first, read
         self._early: list[Happening] = []
         # A page for each frame, so that nothing of it waits for the next.
         self._writer = OggOpusWriter(RATE, packet=ms(20), packets=FRAME // ms(20))
@@ -152,7 +159,8 @@ class Talking:
             text = _text(payload)
             event = self._read(text)
             if isinstance(event, Said):
-                event = Said(event.text, source=self._now())
+                begins = self._now() if self._text_first else max(BEHIND, self._now() - FRAME)
+                event = Said(event.text, source=begins)
             return [event]
         if kind == ERROR:
             note = Note("error", {"text": _text(payload)})

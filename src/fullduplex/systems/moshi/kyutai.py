@@ -58,6 +58,8 @@ class Moshi:
             raise ValueError(f"{told} is read by the Rust server alone; tell the Python server when you start it")
         if self.max_steps is not None and not 0 < self.max_steps <= RUST_STEPS:
             raise ValueError(f"max_steps: found {self.max_steps}, expected 1 to {RUST_STEPS}")
+        if (self.repetition_penalty is None) != (self.repetition_penalty_context is None):
+            raise ValueError("repetition_penalty and repetition_penalty_context: the server takes both or neither")
         checkpoint(self.model)
 
     def _query(self) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import struct
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from fullduplex.driving.playout import Samples
 from fullduplex.driving.talk import Talk
 from fullduplex.model.spans import SECOND, ms
 from fullduplex.systems.incoming import AHEAD
+from fullduplex.systems.moshi import raon
 from fullduplex.systems.moshi.codec import AUDIO, BEHIND, ERROR, FRAME, HANDSHAKE, METADATA, RATE, TEXT
 from fullduplex.systems.ogg_opus import LOOKAHEAD, OggOpus
 from fullduplex.systems.ogg_opus_writer import OggOpusWriter
@@ -25,7 +28,7 @@ from fullduplex.testing.stage import Terms
 
 #: How the vendors' servers write their stream: sphn (Python), and the Rust server.
 SPHN = OpusStyle(ms(40), 1, 3_840, 48_000, True)
-RUST = OpusStyle(ms(20), 4, 312, 24_000, False)
+RUST = OpusStyle(ms(40), 1, 3_840, 24_000, False)
 
 _SIZE = FRAME * RATE // SECOND
 
@@ -80,6 +83,36 @@ OPUS = SYNC | {
     22: "its words carry no time",
     24: "its pages are put together in case 12",
 }
+
+
+_RAON_BESIDE = SYNC | {
+    11: "its samples are not coded",
+    12: "its samples are not coded",
+    14: "its index counts what it processed: what it dropped shows as lag",
+    22: "its words carry no time of their own",
+    24: "each message holds whole samples",
+}
+_RAON_TERMS = replace(
+    TERMS,
+    lag=FRAME,
+    rough=0,
+    usual=("trace",),
+    lags=lambda talk, frame: {n - 1: lag for n, lag in output_lags(talk.received, frame, sourced=True).items()},
+    oddities=(
+        '{"type": "session.created"}',
+        "",
+        b"",
+        bytes([raon.TEXT]) + b"\n",
+        bytes([raon.ERROR]) + b"\x1b[31mbad luck",
+        bytes([raon.PONG]),
+        bytes([9]) + b"../../x<script>",
+        bytes([255]),
+    ),
+)
+
+
+def _fits_raon(behaviour: Behaviour) -> Behaviour:
+    return replace(behaviour, pace="sync", coding="f32", rate=RATE, flush="none", primes=False)
 
 
 def fits(behaviour: Behaviour) -> Behaviour:
@@ -148,13 +181,86 @@ class KindByte:
         return frames
 
 
+class Prompted(KindByte):
+    """One talk with a client of PersonaPlex: it needs two prompts, and loses what comes before the handshake."""
+
+    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Say that it is ready, once it is and both prompts are there; raises :class:`Unheard` where they are not."""
+        asked = parse_qs(urlsplit(peer.path).query, keep_blank_values=True)
+        if not asked.get("voice_prompt", [""])[0] or not asked.get("text_prompt", [""])[0]:
+            raise Unheard("Internal Server Error: a prompt is missing")
+        if "seed" in asked:
+            raise Unheard("Internal Server Error: seed")
+        ready = asyncio.ensure_future(getting_ready())
+        early = asyncio.ensure_future(peer.receive())
+        try:
+            await asyncio.wait({ready, early}, return_when=asyncio.FIRST_COMPLETED)
+            if early.done():
+                early.result()
+                raise Unheard("sound came before the handshake, and the header of its stream is lost")
+        finally:
+            for task in (ready, early):
+                task.cancel()
+            await asyncio.gather(ready, early, return_exceptions=True)
+        await peer.send(bytes([HANDSHAKE]))
+
+
+class RawSamples:
+    """One talk with a client of Raon: float32 samples, a trace of each frame, pings that are answered."""
+
+    rate_in = RATE
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        self._rest, self._answered, self._pings = b"", 0, 0
+
+    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Say that it is ready, once it is."""
+        await getting_ready()
+        await peer.send(bytes([raon.READY]))
+
+    def says(self, event: Spoken | Mapping[str, Any]) -> list[str | bytes]:
+        """Return a frame with its trace, words as text, a ping, an end as an error and a reason."""
+        if isinstance(event, Spoken):
+            self._answered += 1
+            trace = f"frame={self._answered} seq_len={self._answered} token_count=1 ids=[7] tokens=['x'] text=''"
+            return [bytes([raon.DELTA]) + trace.encode(), bytes([raon.AUDIO]) + event.data]
+        if event["type"] == "said":
+            return [bytes([raon.TEXT]) + str(event["text"]).encode()]
+        if event["type"] == "ping":
+            self._pings += 1
+            return [bytes([raon.PING])]
+        if event["type"] == "close":
+            reason = str(event.get("reason", "")).encode()
+            return [bytes([raon.ERROR]) + reason, bytes([raon.CLOSE]) + reason]
+        return []
+
+    def hears(self, message: str | bytes) -> list[Samples | Mapping[str, Any]]:
+        """Return the frames that a message completes; raises :class:`Unheard` for a kind that no client may send."""
+        if isinstance(message, str) or not message:
+            raise Unheard("invalid_client_frame")
+        kind, payload = message[0], message[1:]
+        if kind == raon.PONG:
+            # A pong has no number: it answers all that were asked.
+            return [{"type": "pong", "n": self._pings}]
+        if kind == raon.PING:
+            return []
+        if kind == raon.CLOSE:
+            return [{"type": "finish"}]
+        if kind != raon.AUDIO:
+            raise Unheard("invalid_client_frame")
+        data, size = self._rest + payload, 4 * _SIZE
+        whole = len(data) - len(data) % size
+        self._rest = data[whole:]
+        return [np.frombuffer(data[i : i + size], "<f4") for i in range(0, whole, size)]
+
+
 def facade(options: Mapping[str, Any]) -> Facade:
     """Return a Moshi server, Python's or Rust's as ``options`` say."""
     rust = options.get("server") == "rust"
     metadata = json.dumps({"text_temperature": 0.7, "build_info": {"crate": "facade"}}).encode()
 
     def dialect(behaviour: Behaviour) -> KindByte:
-        style = behaviour.opus if behaviour.opus != OpusStyle() else (RUST if rust else SPHN)
+        style = RUST if rust and behaviour.opus == OpusStyle() else _style(behaviour)
         if not rust:
             return KindByte(behaviour, style)
         return KindByte(behaviour, style, first=(bytes([METADATA]) + metadata,), handshake=struct.pack("<II", 0, 0))
@@ -162,4 +268,23 @@ def facade(options: Mapping[str, Any]) -> Facade:
     return Facade("moshi", dialect, replace(TERMS, notes=int(rust)), fits, OPUS)
 
 
-__all__ = ["KindByte", "Unheard", "facade", "fits"]
+def personaplex(options: Mapping[str, Any]) -> Facade:
+    """Return a PersonaPlex server."""
+    return Facade("personaplex", lambda behaviour: Prompted(behaviour, _style(behaviour)), TERMS, fits, OPUS)
+
+
+def flm_audio(options: Mapping[str, Any]) -> Facade:
+    """Return an FLM-Audio server, but for ``/api/settings``: WebSockets are all that a facade serves."""
+    return Facade("flm-audio", lambda behaviour: KindByte(behaviour, _style(behaviour)), TERMS, fits, OPUS)
+
+
+def raon_facade(options: Mapping[str, Any]) -> Facade:
+    """Return a Raon gateway."""
+    return Facade("raon", RawSamples, _RAON_TERMS, _fits_raon, _RAON_BESIDE)
+
+
+def _style(behaviour: Behaviour) -> OpusStyle:
+    return behaviour.opus if behaviour.opus != OpusStyle() else SPHN
+
+
+__all__ = ["KindByte", "Prompted", "RawSamples", "facade", "fits", "flm_audio", "personaplex", "raon_facade"]
