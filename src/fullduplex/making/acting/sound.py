@@ -95,7 +95,8 @@ def turn_of(id: str, turn: Marked, voices: Voices) -> Cue:
     """Return a turn in which the user speaks to the system, audible from its first sample to its last.
 
     Pauses are silence of the stated length, and there is no other silence as long as a pause. Raises
-    :class:`InputError` where nothing places a word that a mark hangs on, or a voice in the background outlasts the turn.
+    :class:`InputError` where nothing places a word that a mark hangs on, or a voice in the background outlasts the
+    turn.
     """
     rate = voices.user.rate
     own = _say(voices.user, Turn(tuple(map(Phrase, turn.phrases)), tuple(one.pause for one in turn.breaks)))
