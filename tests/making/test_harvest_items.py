@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from fullduplex.model.spans import Span, Timeline, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Token, Word
 
+SHARED = Path(__file__).parents[3] / "shared" / "data"
 FOUND = {
     "wait_intra_pause": 1, "wait_inter_pause": 1, "wait_continuous": 1, "backchannel_affirmative": 1,
     "take_turn_slight_overlap": 1,
@@ -385,3 +387,19 @@ def test_a_heard_word_ends_where_its_speech_does(
 ) -> None:
     heard = Timeline(Span(seconds(start), seconds(end)) for start, end in speech)
     assert [word.span for word in placed(words(*spans), heard)] == [word.span for word in words(*expected)]
+
+
+def test_on_switchboard_the_rule_finds_what_people_called_backchannels(tmp_path: Path) -> None:
+    """What was measured when the word list was drawn up, on the same conversations: a floor, not a promise."""
+    packed = SHARED / "human_human_timing" / "switchboard_ms98" / "swb_ms98_45conv.tar.gz"
+    if not packed.is_file():
+        pytest.skip("no switchboard_ms98 in the shared data beside the checkout")
+    with tarfile.open(packed) as archive:
+        archive.extractall(tmp_path / "swb", filter="data")
+    found = made(tmp_path / "swb", tmp_path / "out")
+    told = found.against.to_json()
+    assert found.conversations == 45 and told is not None and told["acts"] == 1_525
+    assert told["rules"]["structure and words"]["precision"] > 0.75
+    assert told["rules"]["structure and words"]["recall"] > 0.55
+    assert found.items["backchannel_affirmative"] > 100 and found.items["take_turn_slight_overlap"] > 15
+    assert not list((tmp_path / "out").rglob("*.wav"))
