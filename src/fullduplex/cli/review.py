@@ -15,6 +15,7 @@ from fullduplex.errors import RunError
 if TYPE_CHECKING:
     from fullduplex.reporting.review.forms import Form
     from fullduplex.reporting.review.store import Kept
+    from fullduplex.reporting.review.subjects import Chosen
     from fullduplex.runs.run import Run
 
 
@@ -25,7 +26,7 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
 
 
 @main.command()
-@click.argument("runs", nargs=-1, required=True, type=_PATH, metavar="RUN [RUN ...]")
+@click.argument("runs", nargs=-1, required=True, type=_PATH, metavar="RUN|ITEMS [RUN ...]")
 @click.option(
     "--form",
     "form_name",
@@ -34,7 +35,7 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     metavar="NAME|FILE",
     help="The questionnaire, or a file of your own that ends in .toml. Default: behaviour for fdb-1.5, interruption "
     "where the run has interruptions, whisper where all chosen items ask for one, else naturalness; preference for "
-    "two runs.",
+    "two runs; duplexact for items.",
 )
 @click.option("--only", multiple=True, metavar="SET", help="Only items of this set; may be given several times.")
 @click.option(
@@ -62,11 +63,20 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     help="How many items a rater gets: first those with the fewest answers.",
 )
 @click.option(
+    "--per-set",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Of items without a run: so many of each set (of each condition), drawn. Default: all.",
+)
+@click.option(
+    "--out", type=_PATH, help="Of items without a run: the folder that keeps the answers. Default: ./NAME.review"
+)
+@click.option(
     "--seed",
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Seed of each rater's order, and of the sides of a pair.",
+    help="Seed of each rater's order, of the sides of a pair, and of --per-set.",
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port to serve at. Default: any free one.")
 @click.option("--open/--no-open", "opens", default=True, help="Open the page in the browser.")
@@ -85,17 +95,59 @@ def review(runs: Sequence[Path], **given: Any) -> int:
     The page is served to this machine alone. Every answer is on the disk before the page goes on, in
     RUN/reviews/RATER.jsonl; the same command goes on, and so does a rater under the same name. Of several runs
     the clips are mixed; `review RUN_A RUN_B --form preference` hears them against each other.
+
+    Of a folder of items that no system has been driven through, people judge the items: what the user says, with what
+    is marked in it. Answers lie in --out; `fullduplex agree OUT` makes tables of them.
     """  # fmt: skip
     from fullduplex.reporting.review.forms import load
     from fullduplex.stages import runs_at
 
+    if not any(map(_has_run, runs)):
+        return _items(runs, given)
+    for name in ("out", "per_set"):
+        if given[name] is not None:
+            option = f"--{name.replace('_', '-')}"
+            raise RunError(f"{option} is for items without a run, and {runs[0]} is a run; leave {option} out")
+
     opened = [run for path in runs for run in runs_at(path)]
     form = load(given["form_name"] or _default(opened, given["only"]))
     if given["only_figures"]:
-        return _print_figures(opened, form, given["as_json"])
+        return _print_figures([run.path for run in opened], form, given["as_json"])
     if given["amends"]:
         return _amend(opened, form, given["as_json"])
     return _serve(opened, form, given)
+
+
+def _has_run(path: Path) -> bool:
+    return (path / "run.json").is_file() or any(path.glob("*/run.json"))
+
+
+def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
+    """Let people judge items, or print what they answered; return the exit status."""
+    from fullduplex.reporting.review.forms import load
+    from fullduplex.reporting.review.items import ItemReview, choose_items, is_review
+
+    if len(paths) > 1:
+        raise RunError(f"items are reviewed a folder at a time, and {len(paths)} were given; give one")
+    there = ItemReview.open(paths[0]) if is_review(paths[0]) else None
+    data, out = paths[0], given["out"] or Path(f"{paths[0].resolve().name}.review")
+    if there is not None:
+        data, out = there.data, paths[0]
+    if there is None and is_review(out):
+        there = ItemReview.open(out)
+    form = load(given["form_name"] or (str(there.about["form"]["name"]) if there else "duplexact"))
+    if given["amends"] or given["verdicts"]:
+        option = "--amend" if given["amends"] else "--verdict"
+        raise RunError(f"{option} is for runs, and {paths[0]} holds items; leave {option} out")
+    if given["only_figures"]:
+        if there is None:
+            raise RunError(f"{out}: no review in it; give the folder that `fullduplex review ITEMS --out` wrote")
+        return _print_figures([there.path], form, given["as_json"])
+    ask = {"only": given["only"], "queue": given["queue"], "per_set": given["per_set"], "seed": given["seed"]}
+    if there is not None and out == paths[0]:
+        ask |= {name: there.about[name] for name in ("per_set", "seed")}
+    review, chosen = choose_items(data, out, form, **ask)
+    return _serve_chosen(chosen, form, given, f"answers: {review.path}")
 
 
 def _default(runs: Sequence[Run], only: Sequence[str]) -> str:
@@ -120,12 +172,17 @@ def _default(runs: Sequence[Run], only: Sequence[str]) -> str:
 
 def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
     from fullduplex.reporting.review.claims import wanted
-    from fullduplex.reporting.review.desk import Desk
-    from fullduplex.reporting.review.server import ReviewServer
     from fullduplex.reporting.review.subjects import choose
 
     verdicts = [wanted(text) for text in given["verdicts"]]
     chosen = choose(runs, form, only=given["only"], verdicts=verdicts, queue=given["queue"])
+    return _serve_chosen(chosen, form, given)
+
+
+def _serve_chosen(chosen: Chosen, form: Form, given: Mapping[str, Any], where: str = "") -> int:
+    from fullduplex.reporting.review.desk import Desk
+    from fullduplex.reporting.review.server import ReviewServer
+
     desk = Desk(form, chosen, given["seed"], given["raters"] or form.raters, given["per_rater"], tell=_say)
     for sentence in (*chosen.remarks, *desk.damage()):
         _say(sentence)
@@ -137,7 +194,7 @@ def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
             _shown_json({"url": server.url, "form": form.name, "version": form.version, "items": len(chosen.subjects)})
         else:
             click.echo(f"{len(chosen.subjects)} to judge with {form.name} {form.version}: {server.url}")
-            click.echo("Ctrl-C ends it; what was answered is kept.")
+            click.echo("Ctrl-C ends it; what was answered is kept." + (f" {where}" if where else ""))
         if given["opens"]:
             click.launch(server.url)
         server.serve_forever(poll_interval=0.2)
@@ -172,22 +229,22 @@ def _amend(runs: Sequence[Run], form: Form, as_json: bool) -> int:
     return 0
 
 
-def _kept(runs: Sequence[Run]) -> Kept:
+def _kept(folders: Sequence[Path]) -> Kept:
     from fullduplex.reporting.review.store import Kept, read_kept
 
-    found = [read_kept(run.path) for run in runs]
+    found = [read_kept(folder) for folder in folders]
     return Kept([one for kept in found for one in kept.reviews], tuple(text for kept in found for text in kept.damaged))
 
 
-def _print_figures(runs: Sequence[Run], form: Form, as_json: bool) -> int:
+def _print_figures(folders: Sequence[Path], form: Form, as_json: bool) -> int:
     from dataclasses import asdict
 
     from fullduplex.reporting.review.figures import figures, told
 
-    kept = _kept(runs)
+    kept = _kept(folders)
     for sentence in kept.damaged:
         _say(sentence)
-    if len(runs) > 1 and not form.pairwise:
+    if len(folders) > 1 and not form.pairwise:
         raise RunError("answers about several systems are not added up; give one run for --figures")
     found = figures(kept.reviews, form)
     if as_json:

@@ -156,7 +156,10 @@ def test_naturalness_is_asked_of_a_synthesised_item_only(run: Run, seated: Seate
     again = seated(run, form="duplexact", only=["user_interruption"])
     card = again.open(again.join("Ann")["clips"][0]["id"])
     assert card["asked"] == ["label", "condition", "content", "voice"]
-    assert card["shown"][:2] == [["Behaviour called for", "stop"], ["Situation", "direct interruption"]]
+    assert card["told"] == {
+        "label": [["Behaviour called for", "stop"]],
+        "condition": [["Situation", "direct interruption"]],
+    }
 
 
 def test_what_a_synthesiser_timed_is_synthesised(run: Run) -> None:

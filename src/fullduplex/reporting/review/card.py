@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from fullduplex.model.speech import Track
 from fullduplex.model.trials import Trial
 from fullduplex.reporting.review.claims import Claim
 from fullduplex.reporting.review.forms import Form
+from fullduplex.reporting.review.labels import labels_of
 from fullduplex.runs.stored import StoredItem, read_item
 
 #: The tasks and events of Full-Duplex-Bench in plain words.
@@ -55,13 +56,15 @@ def card(stored: StoredItem, form: Form, claim: Claim | None = None) -> dict[str
     """Return what the page shows of an item under ``form``, without its sound.
 
     ``tracks`` and ``events`` are as the timeline of the report has them; an event is named ``event`` unless the
-    form tells what it is. ``shown`` are a heading and a text each, in the form's order; ``asked`` names the
-    questions that are put of this item. Nothing in it names a system, an item, a file, a recogniser or a judge.
+    form tells what it is. ``shown`` are a heading and a text each, in the form's order, ``told`` such by the question
+    that they are written with; ``asked`` names the questions that are put of this item. Nothing in it names a system,
+    an item, a file, a recogniser or a judge.
     """
     trial = stored.trial
     fields = fields_of(stored, claim)
-    open_kind = bool({"task", "kind", "condition", "action"} & set(form.shows))
+    open_kind = bool({"task", "kind", "condition", "action"} & form.labels)
     return {
+        **sheet_of(fields, form),
         "tracks": {"user": _track(trial.user), "system": _track(trial.system)},
         "events": [
             {
@@ -72,11 +75,22 @@ def card(stored: StoredItem, form: Form, claim: Claim | None = None) -> dict[str
             }
             for event in trial.events
         ],
-        "shown": [
+    }
+
+
+def sheet_of(fields: Mapping[str, str], form: Form) -> dict[str, Any]:
+    """Return ``shown``, ``told`` and ``asked`` of an item with these ``fields``, as :func:`card` has them."""
+
+    def written(names: Sequence[str]) -> list[list[str]]:
+        return [
             [_HEADINGS.get(name, _plain(name).capitalize()), fields[name][:_LONGEST]]
-            for name in form.shows
+            for name in names
             if fields.get(name)
-        ],
+        ]
+
+    return {
+        "shown": written(form.shows),
+        "told": {question.key: told for question in form.questions if (told := written(question.shows))},
         "asked": [q.key for q in form.questions if not q.shown_if or fields.get(q.shown_if)],
     }
 
@@ -92,8 +106,8 @@ def asked(folder: Path, form: Form, claim: Claim | None = None) -> list[str]:
 def fields_of(stored: StoredItem, claim: Claim | None = None) -> dict[str, str]:
     """Return what can be shown of an item, by name: texts, and "" or nothing for what it does not have.
 
-    ``action`` and ``condition`` are the item's own labels; without them what its task calls for (:data:`CALLS_FOR`),
-    and the task. ``synthesised`` is ``yes`` where the user's voice is a synthesiser's.
+    ``action`` and ``condition`` are the item's own labels, of DuplexAct's with what they mean; without them what its
+    task calls for (:data:`CALLS_FOR`), and the task. ``synthesised`` is ``yes`` where a synthesiser spoke the user.
     """
     trial = stored.trial
     event = trial.events[0] if trial.events else None
@@ -109,12 +123,14 @@ def fields_of(stored: StoredItem, claim: Claim | None = None) -> dict[str, str]:
         "verdict": claim.said if claim else "",
         "clean": _words(trial.twin.system) if trial.twin else "",
         "synthesised": "yes" if synthesised(stored) else "",
+        **labels_of(stored.task),
     }
 
 
 def synthesised(stored: StoredItem) -> bool:
     """Return whether a synthesiser spoke the user's side: the item says so, or its set's name, or its times do."""
     told = stored.trial.item.reference
+    told = {**told, **(told.get("interaction") or {})}
     if "synthesised" in told:
         return told["synthesised"] is True
     if "origin" in told:

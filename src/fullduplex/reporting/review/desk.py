@@ -14,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.errors import InputError
-from fullduplex.reporting.review.card import asked, card
 from fullduplex.reporting.review.claims import Claim
 from fullduplex.reporting.review.dealing import deal, order, sides
 from fullduplex.reporting.review.forms import LONGEST_TEXT, Answer, Form
 from fullduplex.reporting.review.store import Review, append, rater_name, read_kept
 from fullduplex.reporting.review.subjects import Chosen, Clip
-from fullduplex.runs.stored import read_item
 
 SIDES = ("A", "B")
 _DAY = 86_400.0
@@ -75,8 +73,8 @@ class Desk:
 
     def others(self) -> int:
         """Return how many items were answered under this form's name with other words; they do not count here."""
-        runs = {clip.run.path for subject in self.chosen.subjects for clip in subject.clips}
-        found = [review for run in runs for review in read_kept(run).reviews if review.form == self.form.name]
+        homes = {clip.home.path for subject in self.chosen.subjects for clip in subject.clips}
+        found = [review for home in homes for review in read_kept(home).reviews if review.form == self.form.name]
         return sum(review.form_digest != self.form.digest for review in found)
 
     def join(self, name: object) -> dict[str, Any]:
@@ -114,11 +112,12 @@ class Desk:
                 {
                     "name": SIDES[side] if self.form.pairwise else "",
                     "sound": self._sound_id(str(seat_id), side, clip),
-                    **{key: sheet[key] for key in ("duration", "tracks", "events")},
+                    **{key: sheet[key] for key in ("duration", "tracks", "events", "others", "script") if key in sheet},
                 }
                 for side, (clip, sheet) in enumerate(zip(seat.clips, sheets, strict=True))
             ],
             "shown": sheets[0]["shown"],
+            "told": sheets[0]["told"],
             "asked": sheets[0]["asked"],
             "answers": {key: value for key, value in answers.items() if value is not None},
             "note": before.note if before else "",
@@ -198,7 +197,8 @@ class Desk:
         for who, places in self._given.items():
             if who != rater and self.per_rater is not None:
                 waiting.update(place for place in places if not self._done(who, place))
-        return deal(drawn, mine, others, waiting, raters=self.raters, per_rater=self.per_rater)
+        strata = [subject.set for subject in self.chosen.subjects] if self.chosen.of_items else None
+        return deal(drawn, mine, others, waiting, raters=self.raters, per_rater=self.per_rater, strata=strata)
 
     def _seat(self, rater: str, place: int) -> str:
         subject = self.chosen.subjects[place]
@@ -231,7 +231,7 @@ class Desk:
 
     def _sheet(self, clip: Clip, claim: Claim | None) -> dict[str, Any]:
         try:
-            made = card(read_item(clip.folder), self.form, claim)
+            made = clip.card(self.form, claim)
             wave = self._made(clip)[1]
         except InputError as error:
             self.tell(str(error))
@@ -241,11 +241,8 @@ class Desk:
         return {**made, "duration": wave["duration"]}
 
     def _made(self, clip: Clip) -> tuple[Path, Mapping[str, Any]]:
-        from fullduplex.reporting.sounds import SoundTask, sound, sound_path
-
-        path = sound_path(clip.run, clip.folder)
         with self._sounding:
-            return path, sound(SoundTask(str(clip.folder), str(path)))
+            return clip.sound()
 
     def _answers(self, before: Review, seat: Seat) -> dict[str, Answer | None]:
         """Return what was answered in terms of the sides as they are now."""
@@ -268,7 +265,7 @@ class Desk:
         if place not in self._asked:
             subject = self.chosen.subjects[place]
             try:
-                self._asked[place] = frozenset(asked(subject.clips[0].folder, self.form, subject.claim))
+                self._asked[place] = frozenset(subject.clips[0].asked(self.form, subject.claim))
             except InputError as error:
                 self.tell(str(error))
                 return False

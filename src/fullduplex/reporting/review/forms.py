@@ -23,7 +23,7 @@ TAKEN = " rcpxzjk?"
 MOST_POINTS = 11
 LONGEST_TEXT = 4_000
 _ENTRY = re.compile(r"^- ([\w-]+): (.+(?:\n  .+)*)", re.MULTILINE)
-_FORM = {"name", "version", "title", "intro", "shows", "tasks", "pairwise", "raters", "question"}
+_FORM = {"name", "version", "title", "intro", "shows", "staged", "tasks", "pairwise", "raters", "question"}
 _QUESTION = {
     "key",
     "ask",
@@ -34,6 +34,7 @@ _QUESTION = {
     "anchors",
     "options",
     "shown_if",
+    "shows",
     "required",
     "rubric",
     "amends",
@@ -55,9 +56,10 @@ class Option:
 class Question:
     """One question. ``options`` is empty where the answer is a text.
 
-    ``shown_if`` names a field of the item (``synthesised``, ``condition``): the question is put only where
-    the item has it. ``required``: an item is done when every such question has an answer. ``amends`` names the metric
-    that a yes makes 1 and a no 0, "" where the answers correct nothing (:mod:`fullduplex.reporting.review.amending`).
+    ``shown_if`` names a field of the item (``synthesised``, ``condition``): the question is put only where the item
+    has it. ``shows`` names what of the item is written with this question. ``required``: an item is done when every
+    such question has an answer. ``amends`` names the metric that a yes makes 1 and a no 0, "" where the answers correct
+    nothing (:mod:`fullduplex.reporting.review.amending`).
     """
 
     key: str
@@ -68,6 +70,7 @@ class Question:
     shown_if: str = ""
     required: bool = True
     amends: str = ""
+    shows: tuple[str, ...] = ()
 
     def takes(self, value: object) -> bool:
         """Return whether ``value`` is an answer to this question."""
@@ -85,7 +88,8 @@ class Form:
     the system said in its clean twin), ``verdict`` (the machine's), or a field of the item's reference such as
     ``action`` and ``condition``. ``tasks`` are the tasks it is about, all where empty. ``pairwise``: two systems'
     clips of one item are heard against each other, and ``A`` and ``B`` stand for the sides they were on. ``raters``:
-    how many raters an item gets, None for no limit.
+    how many raters an item gets, None for no limit. ``staged``: a question is put once those before it are answered,
+    so that what it shows is not known before.
     """
 
     name: str
@@ -97,6 +101,12 @@ class Form:
     tasks: tuple[str, ...] = ()
     pairwise: bool = False
     raters: int | None = None
+    staged: bool = False
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """Return what of an item is shown, above the questions or with one."""
+        return frozenset(self.shows).union(*(question.shows for question in self.questions))
 
     @property
     def digest(self) -> str:
@@ -105,7 +115,10 @@ class Form:
             [q.key, q.ask, q.kind, q.help, q.shown_if, q.required, [[o.value, o.label, o.help] for o in q.options]]
             for q in self.questions
         ]
-        return digest([self.title, self.intro, list(self.shows), self.pairwise, questions])
+        # What a form does not use is not in its digest: answers that were given before it could be still count.
+        with_each = [[q.key, list(q.shows)] for q in self.questions if q.shows]
+        more = [*([["staged"]] if self.staged else []), *([with_each] if with_each else [])]
+        return digest([self.title, self.intro, list(self.shows), self.pairwise, questions, *more])
 
     def question(self, key: str) -> Question | None:
         """Return the question with that key, or None."""
@@ -158,6 +171,9 @@ def parse(text: str, path: Path) -> Form:
     pairwise = value.get("pairwise", False)
     if not isinstance(pairwise, bool):
         raise InputError(path, "pairwise", found=brief(pairwise), expected="true or false")
+    staged = value.get("staged", False)
+    if not isinstance(staged, bool):
+        raise InputError(path, "staged", found=brief(staged), expected="true or false")
     return Form(
         name=_text(value, "name", path, ""),
         version=_text(value, "version", path, ""),
@@ -168,6 +184,7 @@ def parse(text: str, path: Path) -> Form:
         tasks=_texts(value, "tasks", path),
         pairwise=pairwise,
         raters=raters,
+        staged=staged,
     )
 
 
@@ -202,6 +219,7 @@ def _question(row: Mapping[str, Any], path: Path, where: str) -> Question:
         shown_if=_text(row, "shown_if", path, where, default=""),
         required=required,
         amends=amends,
+        shows=_texts(row, "shows", path, where),
     )
 
 
@@ -287,8 +305,9 @@ def _text(value: Mapping[str, Any], key: str, path: Path, where: str, *, default
     return found.strip()
 
 
-def _texts(value: Mapping[str, Any], key: str, path: Path) -> tuple[str, ...]:
+def _texts(value: Mapping[str, Any], key: str, path: Path, where: str = "") -> tuple[str, ...]:
     found = value.get(key, [])
     if not isinstance(found, list) or not all(isinstance(one, str) and one for one in found):
-        raise InputError(path, key, found=brief(found), expected="a list of names")
+        place = f"{where}, {key}" if where else key
+        raise InputError(path, place, found=brief(found), expected="a list of names")
     return tuple(found)

@@ -15,8 +15,11 @@ _SHARED = ("base.js", "timeline.js", "sound.js")
 _OWN = ("questions.js", "review.js")
 
 
-def render(form: Form, token: str) -> tuple[bytes, str]:
-    """Return the page as bytes, and its content security policy for the header."""
+def render(form: Form, token: str, *, of_items: bool = False) -> tuple[bytes, str]:
+    """Return the page as bytes, and its content security policy for the header.
+
+    ``of_items``: no system is heard, and the page does not speak of one.
+    """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
@@ -25,6 +28,7 @@ def render(form: Form, token: str) -> tuple[bytes, str]:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     page = environment.from_string(_own("review.html")).render(
         form=form,
+        of_items=of_items,
         data=Markup(_inert({"token": token, "form": _told(form)})),
         style=Markup(style),
         script=Markup(script),
@@ -36,6 +40,7 @@ def _told(form: Form) -> dict[str, Any]:
     return {
         "name": form.name,
         "pairwise": form.pairwise,
+        "staged": form.staged,
         "questions": [
             {
                 "key": question.key,

@@ -4,39 +4,95 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fullduplex.data.files import brief, read_text_file
 from fullduplex.errors import InputError, RunError
+from fullduplex.reporting.review.card import asked, card
 from fullduplex.reporting.review.claims import Claim, Wanted, judged, leading, measured
 from fullduplex.reporting.review.forms import Form
 from fullduplex.reporting.review.store import majority, read_reviews
+from fullduplex.reporting.sounds import SoundTask, sound, sound_path
 from fullduplex.runs.items import read_item
 from fullduplex.runs.judges import Seated, judges_of
 from fullduplex.runs.run import Run
+from fullduplex.runs.stored import read_item as stored_item
 
 #: The queue of what machines, rules or people do not agree on.
 UNSURE = "unsure"
 _UNSURE = ("unclear", "unsure", "uncertain", "unknown")
 
 
+class Home(Protocol):
+    """Whatever keeps answers: a run, or the folder of a review of items."""
+
+    @property
+    def path(self) -> Path:
+        """Return its folder."""
+        ...
+
+
+class Clip(Protocol):
+    """What is heard and judged; ``system`` is "" where none is heard."""
+
+    @property
+    def home(self) -> Home:
+        """Return what keeps its answers."""
+        ...
+
+    @property
+    def system(self) -> str:
+        """Return whose it is."""
+        ...
+
+    def card(self, form: Form, claim: Claim | None = None) -> dict[str, Any]:
+        """Return what the page shows, without the sound; raises :class:`InputError` where it cannot be read."""
+        ...
+
+    def asked(self, form: Form, claim: Claim | None = None) -> list[str]:
+        """Return the keys of the questions that are put of it; raises :class:`InputError`."""
+        ...
+
+    def sound(self) -> tuple[Path, Mapping[str, Any]]:
+        """Return its stereo file and the waveform; raises :class:`InputError`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
-class Clip:
+class RunClip:
     """One recording: an item's folder in the run of one system."""
 
     run: Run
     folder: Path
     system: str
 
+    @property
+    def home(self) -> Run:
+        """Return the run."""
+        return self.run
+
+    def card(self, form: Form, claim: Claim | None = None) -> dict[str, Any]:
+        """Return what the page shows, as :func:`fullduplex.reporting.review.card.card` says."""
+        return card(stored_item(self.folder), form, claim)
+
+    def asked(self, form: Form, claim: Claim | None = None) -> list[str]:
+        """Return the keys of the questions that are put of it."""
+        return asked(self.folder, form, claim)
+
+    def sound(self) -> tuple[Path, Mapping[str, Any]]:
+        """Return the stereo file that the report's page plays too."""
+        path = sound_path(self.run, self.folder)
+        return path, sound(SoundTask(str(self.folder), str(path)))
+
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What a rater judges at once: one clip, or two of the same item.
 
-    Its answers are kept in the run of the first. ``claim`` is the machine's verdict that the form asks about.
+    Its answers are kept in the home of the first. ``claim`` is the machine's verdict that the form asks about.
     """
 
     set: str
@@ -46,9 +102,9 @@ class Subject:
     claim: Claim | None = None
 
     @property
-    def home(self) -> Run:
-        """Return the run that keeps its answers."""
-        return self.clips[0].run
+    def home(self) -> Home:
+        """Return what keeps its answers."""
+        return self.clips[0].home
 
     @property
     def key(self) -> str:
@@ -58,10 +114,14 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What is reviewed, and a sentence for each kind of item that is not."""
+    """What is reviewed, and a sentence for each kind of item that is not.
+
+    ``of_items``: these are items that no system is heard in.
+    """
 
     subjects: tuple[Subject, ...]
     remarks: tuple[str, ...] = ()
+    of_items: bool = False
 
 
 def choose(
@@ -87,13 +147,13 @@ def choose(
     subjects = [
         subject for run, system in zip(runs, systems, strict=True) for subject in _of(run, system, form, left_out)
     ]
-    _check_sets(subjects, only)
+    check_sets(subjects, only)
     if form.pairwise:
         subjects = _pairs(subjects, runs, left_out)
     if only:
         subjects = [subject for subject in subjects if subject.set in only]
     if queue and queue != UNSURE:
-        subjects = _listed(subjects, Path(queue))
+        subjects = listed(subjects, Path(queue))
     needs_claims = bool(verdicts) or queue == UNSURE or "verdict" in form.shows
     if needs_claims:
         subjects = _with_claims(subjects, form, verdicts, left_out, unsure=queue == UNSURE)
@@ -116,7 +176,7 @@ def _of(run: Run, system: str, form: Form, left_out: Counter[str]) -> list[Subje
     for folder in run.items():
         try:
             item = read_item(folder)
-            found = Subject(str(item["set"]), str(item["id"]), str(item["task"]), (Clip(run, folder, system),))
+            found = Subject(str(item["set"]), str(item["id"]), str(item["task"]), (RunClip(run, folder, system),))
             reason = _unfit(item, form)
         except InputError:
             reason = "cannot be read"
@@ -138,7 +198,8 @@ def _unfit(item: dict[str, Any], form: Form) -> str:
     return ""
 
 
-def _check_sets(subjects: Sequence[Subject], only: Sequence[str]) -> None:
+def check_sets(subjects: Sequence[Subject], only: Sequence[str]) -> None:
+    """Raise :class:`InputError` where ``only`` names a set that no subject is of."""
     sets = list(dict.fromkeys(subject.set for subject in subjects))
     for name in only:
         if name not in sets:
@@ -158,8 +219,11 @@ def _pairs(subjects: Sequence[Subject], runs: Sequence[Run], left_out: Counter[s
     ]
 
 
-def _listed(subjects: Sequence[Subject], path: Path) -> list[Subject]:
-    """Return the subjects that a file lists: ``SET/ITEM`` a line, or a JSON object with ``set`` and ``item``."""
+def listed(subjects: Sequence[Subject], path: Path) -> list[Subject]:
+    """Return the subjects that a file lists: ``SET/ITEM`` a line, or a JSON object with ``set`` and ``item``.
+
+    Raises :class:`InputError` where a line names none of them.
+    """
     keys: dict[str, int] = {}
     for n, line in enumerate(read_text_file(path).splitlines(), 1):
         text = line.strip()
@@ -189,7 +253,7 @@ def _with_claims(
     unsure: bool,
 ) -> list[Subject]:
     claims_of, named = _claims(), set[str]()
-    contested = _contested(form) if unsure else None
+    split = contested(form) if unsure else None
     made = []
     for subject in subjects:
         by_clip = [claims_of(clip, subject.key) for clip in subject.clips]
@@ -197,7 +261,7 @@ def _with_claims(
         if not any(all(any(want.holds(claim) for claim in claims) for want in verdicts) for claims in by_clip):
             continue
         disputed = any(claim.disputed for claims in by_clip for claim in claims)
-        if contested is not None and not (disputed or contested(subject)):
+        if split is not None and not (disputed or split(subject)):
             continue
         claim = leading(by_clip[0], [want.name for want in verdicts]) if "verdict" in form.shows else None
         if "verdict" in form.shows and claim is None:
@@ -215,6 +279,8 @@ def _claims() -> Callable[[Clip, str], list[Claim]]:
     judges: dict[Path, tuple[Seated, ...]] = {}
 
     def of(clip: Clip, key: str) -> list[Claim]:
+        if not isinstance(clip, RunClip):
+            return []
         path = clip.run.path
         if path not in tables:
             tables[path], judges[path] = measured(clip.run), judges_of(clip.run)
@@ -223,19 +289,19 @@ def _claims() -> Callable[[Clip, str], list[Claim]]:
     return of
 
 
-def _contested(form: Form) -> Callable[[Subject], bool]:
+def contested(form: Form) -> Callable[[Subject], bool]:
     """Return a test of a subject: raters split evenly over it under ``form``, or mostly could not tell."""
     labels = [question.key for question in form.questions if question.kind in ("choice", "yes-no-unclear")]
     known: dict[Path, set[str]] = {}
 
-    def of(run: Run) -> set[str]:
+    def of(run: Home) -> set[str]:
         reviews = read_reviews(run.path)
         found = [majority(reviews, form.name, question) for question in labels]
         return {key for by_item in found for key, one in by_item.items() if one.value is None or one.value in _UNSURE}
 
-    def contested(subject: Subject) -> bool:
+    def split(subject: Subject) -> bool:
         if subject.home.path not in known:
             known[subject.home.path] = of(subject.home)
         return subject.key in known[subject.home.path]
 
-    return contested
+    return split

@@ -1,16 +1,22 @@
 // The questions of a form: one is in turn, keys and buttons answer it.
 
 const makeQuestions = (form, { changed }) => {
-  let box = null, asked = [], answers = {}, at = 0, blocks = [], history = [];
+  let box = null, asked = [], answers = {}, at = 0, blocks = [], history = [], told = {};
 
   const isOpen = (question) => answers[question.key] === undefined || answers[question.key] === "" || answers[question.key] === null;
+  // Of a staged form, a question is put once those before it are answered.
+  const reached = () => {
+    const first = form.staged ? asked.findIndex((question) => question.required && isOpen(question)) : -1;
+    return first < 0 ? asked.length - 1 : first;
+  };
   const draw = () => blocks.forEach(({ block, buttons, field, question }, place) => {
+    block.hidden = place > reached();
     block.classList.toggle("on", place === at && asked.length > 1);
     for (const [value, button] of buttons) button.setAttribute("aria-pressed", String(answers[question.key] === value));
     if (field && field !== document.activeElement) field.value = answers[question.key] ?? "";
   });
   const turnTo = (place) => {
-    at = between(0, place, Math.max(asked.length - 1, 0));
+    at = between(0, place, Math.max(reached(), 0));
     draw();
     blocks[at]?.block.scrollIntoView({ block: "nearest" });
   };
@@ -30,12 +36,13 @@ const makeQuestions = (form, { changed }) => {
   const block = (question, place) => {
     const id = `q-${place}`;
     const head = make("h2", { id }, question.ask, question.required ? "" : make("span", { class: "small" }, " (may be left out)"));
+    const shown = told[question.key]?.length ? make("dl", { class: "shown" }, told[question.key].flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])) : null;
     const help = question.help ? make("p", { class: "note" }, question.help) : null;
     if (question.kind === "text") {
       const field = make("textarea", { rows: 1, maxlength: 4000, "aria-labelledby": id });
       field.addEventListener("focus", () => { at = place; draw(); });
       field.addEventListener("change", () => set(question, field.value.trim() || null));
-      return { question, field, buttons: [], block: make("div", { class: "question", role: "group", "aria-labelledby": id }, head, help, field) };
+      return { question, field, buttons: [], block: make("div", { class: "question", role: "group", "aria-labelledby": id }, shown, head, help, field) };
     }
     const buttons = question.options.map(([value, label, key, about]) => [value, make("button", {
       type: "button", "aria-pressed": "false", "aria-keyshortcuts": key,
@@ -46,13 +53,14 @@ const makeQuestions = (form, { changed }) => {
       },
     }, make("kbd", {}, key), make("span", {}, String(value) === key && about ? "" : [make("span", { class: "label" }, label), " "], about ? make("span", { class: "about" }, about) : ""))]);
     const short = question.options.every(([, , , about]) => about.length < 26);
-    return { question, buttons, field: null, block: make("div", { class: "question", role: "group", "aria-labelledby": id }, head, help,
+    return { question, buttons, field: null, block: make("div", { class: "question", role: "group", "aria-labelledby": id }, shown, head, help,
       make("div", { class: short ? "options short" : "options" }, buttons.map(([, button]) => button))) };
   };
 
   return {
     into: (element) => { box = element; },
-    show: (keys, given) => {
+    show: (keys, given, with_each = {}) => {
+      told = with_each;
       asked = form.questions.filter((question) => keys.includes(question.key));
       answers = { ...given };
       history = [];

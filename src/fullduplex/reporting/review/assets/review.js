@@ -84,7 +84,7 @@ const settle = async (leaving = false) => {
 };
 
 const transcript = (name, label, words, seek) => {
-  const spans = words.map(([text, start]) => make("span", { class: "word", onclick: () => seek(start) }, text));
+  const spans = words.map(([text, start]) => (typeof start === "number" ? make("span", { class: "word", onclick: () => seek(start) }, text) : make("span", { class: "word untimed" }, text)));
   const body = spans.length ? spans.flatMap((span) => [span, " "]) : [make("span", { class: "small" }, "no words at hand")];
   return { spans, box: make("div", { class: `voice ${name}` }, make("h4", {}, label), make("p", {}, body)) };
 };
@@ -120,21 +120,25 @@ const makeView = (clip, place) => {
   }, text));
   const zoom = (factor) => timeline.zoomBy(factor);
   play.addEventListener("click", (event) => { turnTo(place); sound.toggle(); if (event.detail) play.blur(); });
-  const user = transcript("user", "User", clip.tracks.user.words, seek), system = transcript("system", "System", clip.tracks.system.words, seek);
-  words = [[user, clip.tracks.user], [system, clip.tracks.system]].flatMap(([said, track]) => track.words.map(([, start, end], i) => ({ span: said.spans[i], start, end })));
+  const user = transcript("user", "User", clip.tracks.user.words, seek);
+  const other = clip.others?.length ? transcript("other", "Somebody else", clip.others, seek) : null;
+  // An item that no system has heard yet may have no line of the script's either.
+  const system = clip.script && !clip.tracks.system.words.length ? null : transcript("system", clip.script ? "Assistant, as the script has it: not spoken" : "System", clip.tracks.system.words, seek);
+  words = [[user, clip.tracks.user.words], [other, clip.others], [system, clip.tracks.system.words]].filter(([said]) => said)
+    .flatMap(([said, track]) => track.map(([, start, end], i) => ({ span: said.spans[i], start, end }))).filter(({ start }) => typeof start === "number");
   const patch = (shade, text) => { const colourOf = make("i"); colourOf.className = `patch ${shade}`; return make("span", {}, colourOf, text); };
   const box = make("div", { class: "clip", role: "group", "aria-label": clip.name ? `Clip ${clip.name}` : "The clip" },
     make("div", { class: "controls" },
       clip.name ? make("span", { class: "letter" }, clip.name, " ", make("kbd", { class: "other", title: "X turns to the other clip" }, "X")) : null, play, clockBox,
-      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, "Event again", make("kbd", {}, "R")) : null,
-      make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides),
+      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, clip.script ? "Mark again" : "Event again", make("kbd", {}, "R")) : null,
+      clip.script ? null : make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides),
       make("span", { class: "gap" }),
       make("span", { class: "group", role: "group", "aria-label": "Zoom" },
         make("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.6) }, "−"),
         make("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(1.6) }, "+"),
         make("button", { type: "button", "aria-label": "The whole recording", onclick: () => zoom(0) }, "Fit"))),
-    stage, make("div", { class: "legend" }, patch("user", "user"), patch("system", "system"), patch("overlap", "both at once"), events.length ? patch("event", "event") : null),
-    make("div", { class: "said" }, user.box, system.box));
+    stage, make("div", { class: "legend" }, patch("user", "user"), patch(clip.script ? "system scripted" : "system", clip.script ? "script, not spoken" : "system"), patch("overlap", "both at once"), events.length ? patch("event", clip.script ? "mark" : "event") : null),
+    make("div", { class: "said" }, user.box, other?.box, system?.box));
   const start = () => {
     timeline = makeTimeline(stage, { duration: clip.duration }, { tracks: clip.tracks, events: clip.events }, () => [], seek);
     timeline.show("");
@@ -200,7 +204,7 @@ const openClip = async (place) => {
     ...views.map((view) => view.box));
   answerBox.replaceChildren(box, make("div", { class: "question remark-field" }, make("label", { for: "note" }, "Note ", make("kbd", {}, "C")), field), foot);
   questions.into(box);
-  questions.show(card.asked, card.answers);
+  questions.show(card.asked, card.answers, card.told);
   current = { hint };
   sheet = { field, note: card.note, before: card.seconds, heard: card.heard, since: performance.now() };
   stored = card.heard;

@@ -1,0 +1,217 @@
+"""Items that people judge before any system has heard them: a folder of them, and the folder that keeps the answers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullduplex import __version__
+from fullduplex.data import audio
+from fullduplex.data.dataset import Entry, open_dataset
+from fullduplex.data.files import brief, member, read_json, text, write_json
+from fullduplex.data.interactions import FILE as INTERACTION
+from fullduplex.data.interactions import read_interaction
+from fullduplex.errors import InputError, RunError
+from fullduplex.model.spec import digest
+from fullduplex.reporting.review.dealing import drawn_of_each
+from fullduplex.reporting.review.forms import Form
+from fullduplex.reporting.review.item_clip import ItemClip
+from fullduplex.reporting.review.labels import labels_of
+from fullduplex.reporting.review.subjects import UNSURE, Chosen, Subject, check_sets, contested, listed
+from fullduplex.runs.stimulus import CUES, stimulus
+
+SCHEMA = 1
+FILE = "review.json"
+#: What a review that goes on has in common with the one that began.
+_SAME = ("form", "seed", "per_set")
+
+
+@dataclass(frozen=True, slots=True)
+class ItemReview:
+    """The folder of a review of items; ``about`` is its review.json."""
+
+    path: Path
+    about: Mapping[str, Any]
+
+    @classmethod
+    def open(cls, path: Path) -> ItemReview:
+        """Open the folder of a review; raises :class:`InputError` where it is none."""
+        file = path / FILE
+        told = read_json(file)
+        if member(told, "schema", file) != SCHEMA:
+            raise InputError(file, "schema", found=brief(told["schema"]), expected=str(SCHEMA))
+        text(member(told, "data", file), file, "data")
+        form = member(told, "form", file)
+        for name in ("name", "version"):
+            text(member(form, name, file, "form"), file, f"form.{name}")
+        items = member(told, "items", file)
+        if not isinstance(items, list):
+            raise InputError(file, "items", found=brief(items), expected="a list of items")
+        for n, one in enumerate(items):
+            for name in ("set", "item", "scenario", "group", "content"):
+                text(member(one, name, file, f"items[{n}]"), file, f"items[{n}].{name}")
+        return cls(path, told)
+
+    @property
+    def data(self) -> Path:
+        """Return the folder of the items."""
+        return Path(str(self.about["data"]))
+
+    @property
+    def items(self) -> dict[str, Mapping[str, Any]]:
+        """Return what is known of each item that is judged, by ``SET/ITEM``."""
+        return {f"{one['set']}/{one['item']}": one for one in self.about["items"]}
+
+
+def is_review(path: Path) -> bool:
+    """Return whether ``path`` is the folder of a review of items."""
+    return (path / FILE).is_file()
+
+
+def choose_items(
+    data: Path, out: Path, form: Form, *, only: Sequence[str] = (), queue: str = "", per_set: int | None = None,
+    seed: int = 0,
+) -> tuple[ItemReview, Chosen]:  # fmt: skip
+    """Return the review in ``out`` of the items in ``data`` under ``form``, and what is put before raters.
+
+    ``per_set`` items of each set are drawn with ``seed``, all where it is None. ``only`` and ``queue`` are as for runs
+    (:func:`fullduplex.reporting.review.subjects.choose`); they narrow what is put now, and not what the review is of.
+    A review that is there goes on. Raises :class:`RunError` where it is of another form or sample, where an item is not
+    what it was, or where nothing is left; and :class:`InputError` as reading items does.
+    """
+    if form.pairwise or "verdict" in form.shows:
+        raise RunError(f"{form.name}: asks about systems, and {data} holds items; give a run")
+    _apart(data, out)
+    left_out: Counter[str] = Counter()
+    found = {entry.key: entry for entry in open_dataset(data).entries if _fits(entry, form, left_out)}
+    there = ItemReview.open(out).items if is_review(out) else {}
+    # What was drawn stays drawn, whatever items have come since.
+    kept = there if there and per_set else drawn_of_each({k: e.set for k, e in found.items()}, per_set, form.name, seed)
+    entries = {key: entry for key, entry in found.items() if key in kept}
+    if not entries:
+        why = "; ".join(f"{n} {reason}" for reason, n in left_out.items()) or "it holds none"
+        raise RunError(f"{data}: no item to review with {form.name} ({why})")
+    review = _begun(data, out, form, entries, per_set, seed)
+    subjects = [
+        Subject(entry.set, entry.id, entry.task, (ItemClip(review, entry),)) for entry in entries.values()
+    ]  # fmt: skip
+    check_sets(subjects, only)
+    if only:
+        subjects = [subject for subject in subjects if subject.set in only]
+    if queue == UNSURE:
+        disputed = contested(form)
+        subjects = [subject for subject in subjects if disputed(subject)]
+    elif queue:
+        subjects = listed(subjects, Path(queue))
+    if not subjects:
+        raise RunError(f"{data}: nothing to review with {form.name}: no item answers the filters")
+    return review, Chosen(tuple(subjects), tuple(f"{n} items {reason}" for reason, n in left_out.items()), True)
+
+
+def _apart(data: Path, out: Path) -> None:
+    source, target = data.resolve(), out.resolve()
+    if target == source or source in target.parents:
+        raise InputError("--out", found=str(out), expected="a folder outside that of the items")
+
+
+def _fits(entry: Entry, form: Form, left_out: Counter[str]) -> bool:
+    reason = ""
+    if CUES not in entry.files:
+        reason = f"have no {CUES}, which says what is heard when"
+    elif form.tasks and entry.task not in form.tasks:
+        reason = f"are of a task that {form.name} does not ask about"
+    elif "action" in form.labels and not labels_of(entry.task):
+        reason = "have no action and condition"
+    else:
+        try:
+            told = stimulus(entry)
+            if not told.cues:
+                reason = "are played by a user who decides as the talk goes on"
+            elif told.effects or any(cue.effects for cue in told.cues):
+                reason = "have effects that are put on in a talk"
+            else:
+                _told(entry)
+        except InputError:
+            reason = "cannot be read"
+    if reason:
+        left_out[reason] += 1
+    return not reason
+
+
+def _begun(
+    data: Path, out: Path, form: Form, entries: Mapping[str, Entry], per_set: int | None, seed: int
+) -> ItemReview:
+    about = {
+        "schema": SCHEMA,
+        "fullduplex": __version__,
+        "data": str(data),
+        "form": {"name": form.name, "version": form.version, "digest": form.digest},
+        "seed": seed,
+        "per_set": per_set,
+        "items": [{**_told(entry), "content": _content(entry)} for entry in entries.values()],
+    }
+    if is_review(out):
+        _same(ItemReview.open(out), about)
+        write_json(out / FILE, {**about, "data": str(data)})
+        return ItemReview(out, about)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise RunError(f"{out}: holds no review of items; give an empty or a new folder as --out")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{out}: cannot be made ({error.strerror}); give another --out") from error
+    write_json(out / FILE, about)
+    return ItemReview(out, about)
+
+
+def _same(there: ItemReview, about: Mapping[str, Any]) -> None:
+    """Raise :class:`RunError` where the review that is there is of something else, or an item is not what it was."""
+    for name in _SAME:
+        old, new = there.about.get(name), about[name]
+        if name == "form":
+            old, new = old and old["name"], new["name"]
+        if old != new:
+            raise RunError(f"{there.path}: began with {name} {old}, now {new}; give another --out")
+    now = {f"{one['set']}/{one['item']}": one for one in about["items"]}
+    gone = [key for key in there.items if key not in now]
+    if gone:
+        raise RunError(
+            f"{there.path}: {gone[0]} cannot be found or read among the items; mend it, or give another --out"
+        )
+    for key, one in there.items.items():
+        if one["content"] != now[key]["content"]:
+            raise RunError(f"{there.path}: {key} is not what it was when it was reviewed; give another --out")
+
+
+def _told(entry: Entry) -> dict[str, str]:
+    """Return what is known of an item but its content; raises :class:`InputError` where a file of it is damaged."""
+    told = read_interaction(entry.files[INTERACTION]) if INTERACTION in entry.files else {}
+    for cue in stimulus(entry).cues:
+        audio.probe(cue.audio)
+    scenario = str(told.get("scenario") or entry.task)
+    synthesised = told.get("synthesised") is True or told.get("origin") == "synthesised"
+    return {
+        "set": entry.set,
+        "item": entry.id,
+        "scenario": scenario.removeprefix("da_") if labels_of(scenario) else scenario,
+        "setting": str(told.get("setting", "")),
+        "origin": "synthesised" if synthesised else str(told.get("origin", "")),
+        "group": entry.group,
+    }
+
+
+def _content(entry: Entry) -> str:
+    """Return a digest of all that a rater hears and sees of an item."""
+    found = {cue.audio.name: cue.audio for cue in stimulus(entry).cues}
+    found |= {name: entry.files[name] for name in (CUES, INTERACTION) if name in entry.files}
+    made = []
+    for name, path in sorted(found.items()):
+        try:
+            made.append([name, hashlib.sha256(path.read_bytes()).hexdigest()])
+        except OSError as error:
+            raise InputError(path, found=error.strerror or str(error), expected="a file that can be read") from error
+    return digest(made)
