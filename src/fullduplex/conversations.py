@@ -16,6 +16,7 @@ from fullduplex.clocks import differing, under
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry, Voice, open_dataset
 from fullduplex.data.files import read_json
+from fullduplex.data.leaving_out import without
 from fullduplex.driving.clock import CLOCKS
 from fullduplex.driving.cues import at
 from fullduplex.driving.link import System
@@ -42,7 +43,8 @@ class Driving:
 
     ``clock`` "" is the system's own. ``repeats``: how often each item is driven, since systems are stochastic.
     ``retries``: how often a talk that failed is held again. ``sessions``: how many talks go on at once on the
-    wall clock. ``frame`` and ``priming`` in microseconds. ``price`` is what a minute of talk costs.
+    wall clock. ``frame`` and ``priming`` in microseconds. ``price`` is what a minute of talk costs. ``exclude``
+    names the items that are left out (:func:`fullduplex.data.leaving_out.left_out_by`).
     """
 
     system: Spec
@@ -53,6 +55,7 @@ class Driving:
     frame: int = ms(20)
     priming: int = 0
     price: float | None = None
+    exclude: Path | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return what a run that goes on must have in common with this; not how fast it goes."""
@@ -178,11 +181,12 @@ class _Prepared:
 def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path) -> _Prepared:
     """Return what a run of ``asked`` would do; raises what has to be said before anything is written."""
     chosen, entries = _opened(path, asked)
+    entries, remarks = _chosen(path, entries, driving.exclude)
     clock = _clock(driving, entries, cache)
     _apart(path, out)
     # Every talk will have a recording of the system; whether there are words is told by what is asked.
     reported = asked.recogniser == REPORTED
-    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache)
+    plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache, remarks)
     told = _told(chosen, path, entries, asked, driving, clock)
     Run.fits(out, told)
     tasks = list(_tasks(out, entries, asked, driving, cache, twins=any(benchmark.twins for benchmark in chosen)))
@@ -199,6 +203,8 @@ def _told(
     chosen: Sequence[Any], path: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, clock: str
 ) -> dict[str, Any]:
     told = about(chosen, path, entries, asked, asked.system or driving.system.name)
+    if driving.exclude is not None:
+        told["source"] |= {"excluded_by": driving.exclude.name}
     return told | {"driven": driving.to_json() | {"clock": clock}}
 
 
@@ -227,6 +233,16 @@ def _opened(path: Path, asked: Asked) -> tuple[Sequence[Any], list[Entry]]:
     if not entries:
         raise InputError(path, found=f"no item of {chosen[0].name}", expected="a folder of its items")
     return chosen, entries
+
+
+def _chosen(path: Path, entries: list[Entry], exclude: Path | None) -> tuple[list[Entry], tuple[str, ...]]:
+    """Return the entries without those that ``exclude`` names, and a sentence that says how many these are."""
+    if exclude is None:
+        return entries, ()
+    kept, left_out = without(entries, exclude)
+    if not kept:
+        raise InputError("--exclude", found=f"every item of {path}", expected="one that is left")
+    return kept, (f"{left_out} of {len(entries)} items are left out, as {exclude.name} says",)
 
 
 def _is_of(entry: Entry, chosen: Sequence[Any]) -> bool:

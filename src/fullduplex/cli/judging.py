@@ -28,7 +28,7 @@ from fullduplex.cli import (
     _shown_json,
     main,
 )
-from fullduplex.errors import InputError, JudgeError, printable
+from fullduplex.errors import InputError, JudgeError, RunError, printable
 
 if TYPE_CHECKING:
     from fullduplex.judging.rubric import Labels, Scale
@@ -230,11 +230,17 @@ def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
     Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, accuracy and macro-F1 with intervals, how
     stable a judge's votes are, and which metrics go with what people rated. Every report of the run prints what
     a judge is worth beside the judged numbers from then on. Give both runs of a pair that people compared.
+
+    Of the folder of a review of items (`fullduplex review ITEMS --out`): how valid and how natural people found them,
+    by action and condition, kept there as validity.md, .csv and .json.
     """
     from fullduplex.agreeing import agree as agreed
     from fullduplex.reporting.agreement import agreement_text
+    from fullduplex.reporting.review.items import is_review
     from fullduplex.stages import runs_at
 
+    if any(map(is_review, runs)):
+        return _agree_on_items(runs, seed, as_json)
     opened = [run for path in runs for run in runs_at(path)]
     told = []
     for one in opened:
@@ -247,6 +253,30 @@ def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
             click.echo(agreement_text(one.system, found))
     if as_json:
         _shown_json(told[0] if len(told) == 1 else told)
+    return 0
+
+
+def _agree_on_items(folders: Sequence[Path], seed: int, as_json: bool) -> int:
+    """Tell how valid people found the items of a review, and keep the tables in its folder."""
+    from fullduplex.data.files import replacing
+    from fullduplex.reporting.review.items import ItemReview
+    from fullduplex.reporting.review.validated import validated
+    from fullduplex.reporting.validity import validity_csv, validity_markdown, validity_text
+
+    if len(folders) > 1:
+        raise RunError(f"reviews of items are not added up, and {len(folders)} were given; give one")
+    review = ItemReview.open(folders[0])
+    told, remarks = validated(review, seed=seed)
+    for remark in remarks:
+        _say(remark)
+    for name, text in (("validity.md", validity_markdown(told, remarks)), ("validity.csv", validity_csv(told))):
+        with replacing(review.path / name) as part:
+            part.write_text(text, encoding="utf-8", errors="replace")
+    if as_json:
+        _shown_json(told)
+    else:
+        click.echo(validity_text(told))
+        click.echo(f"wrote {review.path / 'validity.md'}, .csv and .json")
     return 0
 
 

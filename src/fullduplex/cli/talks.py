@@ -50,6 +50,8 @@ _driving_options = (
     click.option("--priming", type=_Range(0, 10), default=0.0, show_default=True, metavar="SECONDS",
                  help="How long the listener's player holds the first audio against jitter."),
     click.option("--price", type=_Range(0), metavar="AMOUNT", help="What a minute of talk costs."),
+    click.option("--exclude", type=_PATH, metavar="FILE",
+                 help="Items to leave out: the validity.json of a review of items, or SET/ITEM a line."),
     click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing."),
     *_layout_options,
     *_listening_options,
@@ -76,6 +78,7 @@ def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path
         given["sessions"],
         priming=seconds(given["priming"]),
         price=given["price"],
+        exclude=given["exclude"],
     )
     asked = _asked({**given, "benchmark": benchmark, "system": given["name"]})
     return asked, driving, given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")

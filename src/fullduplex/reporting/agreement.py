@@ -8,7 +8,8 @@ from typing import Any
 from fullduplex.errors import printable
 from fullduplex.reporting.trust import NOT_VALIDATED
 
-_NAMES = {"percent": "percent agreement", "fleiss_kappa": "Fleiss' kappa", "alpha": "Krippendorff's alpha"}
+#: What is told of raters among themselves, by its name in files.
+AMONG = {"percent": "percent agreement", "fleiss_kappa": "Fleiss' kappa", "alpha": "Krippendorff's alpha"}
 
 
 def agreement_text(system: str, told: Mapping[str, Any]) -> str:
@@ -18,7 +19,7 @@ def agreement_text(system: str, told: Mapping[str, Any]) -> str:
         lines.append(f"{printable(system)}, {one['verdict']} ({one['level']} scale)")
         lines.append(f"  people: {one['items_rated']} items rated by {one['raters']} raters")
         for name, found in one["among_people"].items():
-            lines.append(f"    {_NAMES[name]}: {number(found)}")
+            lines.append(f"    {AMONG[name]}: {number(found)}")
         for name, known in one["judges"].items():
             lines.append(f"  {printable(name)}: {printable(known['told'], 2_000)}")
             lines += _table(known) if known["validated"] else []

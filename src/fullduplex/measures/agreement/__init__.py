@@ -14,15 +14,25 @@ from fullduplex.measures.agreement.judged import (
 )
 from fullduplex.measures.agreement.ratings import Level, Ratings, Value, majority, reference
 from fullduplex.measures.agreement.trust import Trust, trust
+from fullduplex.measures.agreement.validity import (
+    Naturalness,
+    Validity,
+    naturalness,
+    validity,
+    verdict_of,
+    verdicts,
+)
 from fullduplex.measures.agreement.votes import Stability, stability
 
 __all__ = [
     "Class",
     "Confusion",
     "Level",
+    "Naturalness",
     "Ratings",
     "Stability",
     "Trust",
+    "Validity",
     "Value",
     "accuracy",
     "agreement_with_each",
@@ -32,9 +42,13 @@ __all__ = [
     "krippendorffs_alpha",
     "macro_f1",
     "majority",
+    "naturalness",
     "per_class",
     "percent_agreement",
     "reference",
     "stability",
     "trust",
+    "validity",
+    "verdict_of",
+    "verdicts",
 ]

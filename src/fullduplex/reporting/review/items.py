@@ -46,13 +46,16 @@ class ItemReview:
             raise InputError(file, "schema", found=brief(told["schema"]), expected=str(SCHEMA))
         text(member(told, "data", file), file, "data")
         form = member(told, "form", file)
-        for name in ("name", "version"):
+        for name in ("name", "version", "digest"):
             text(member(form, name, file, "form"), file, f"form.{name}")
+        questions = member(form, "questions", file, "form")
+        if not isinstance(questions, list) or not all(_is_question(one) for one in questions):
+            raise InputError(file, "form.questions", found=brief(questions), expected="a key, kind and values of each")
         items = member(told, "items", file)
         if not isinstance(items, list):
             raise InputError(file, "items", found=brief(items), expected="a list of items")
         for n, one in enumerate(items):
-            for name in ("set", "item", "scenario", "group", "content"):
+            for name in ("set", "item", "scenario", "setting", "origin", "group", "content"):
                 text(member(one, name, file, f"items[{n}]"), file, f"items[{n}].{name}")
         return cls(path, told)
 
@@ -65,6 +68,15 @@ class ItemReview:
     def items(self) -> dict[str, Mapping[str, Any]]:
         """Return what is known of each item that is judged, by ``SET/ITEM``."""
         return {f"{one['set']}/{one['item']}": one for one in self.about["items"]}
+
+
+def _is_question(one: object) -> bool:
+    return (
+        isinstance(one, dict)
+        and isinstance(one.get("key"), str)
+        and isinstance(one.get("kind"), str)
+        and isinstance(one.get("values"), list)
+    )
 
 
 def is_review(path: Path) -> bool:
@@ -149,7 +161,16 @@ def _begun(
         "schema": SCHEMA,
         "fullduplex": __version__,
         "data": str(data),
-        "form": {"name": form.name, "version": form.version, "digest": form.digest},
+        "form": {
+            "name": form.name,
+            "version": form.version,
+            "digest": form.digest,
+            "raters": form.raters,
+            "questions": [
+                {"key": question.key, "kind": question.kind, "values": [option.value for option in question.options]}
+                for question in form.questions
+            ],
+        },
         "seed": seed,
         "per_set": per_set,
         "items": [{**_told(entry), "content": _content(entry)} for entry in entries.values()],
