@@ -125,7 +125,10 @@ async def per_input(stage: Stage) -> Measured:
     """The user's silence is what makes such a server go on."""
     said = Utterance(ms(200), seconds(1), 3)
     talk, _ = await stage.talk(
-        Behaviour(say=(said,), pace="per-input"), length=seconds(4), hang_up=HangUp(quiet=ms(500))
+        Behaviour(say=(said,), pace="per-input"),
+        length=seconds(4),
+        hang_up=HangUp(quiet=ms(500)),
+        priming=stage.settle,
     )
     expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
     whole(talk, said.length, said.block, rough=stage.terms.rough)
@@ -139,7 +142,7 @@ async def done_early(stage: Stage) -> Measured:
     said = Utterance(ms(200), ms(1_500), 5)
     behaviour = Behaviour(say=(said,), pace="burst", burst=30, done=True)
     talk, _ = await stage.talk(behaviour, length=seconds(5), hang_up=HangUp(quiet=ms(500)))
-    done = next((note.arrived for note in talk.notes if isinstance(note, Note) and note.kind == "response.done"), None)
+    done = next((note.arrived for note in talk.notes if isinstance(note, Note) and note.kind == stage.terms.done), None)
     expect(done is not None and done < ms(700), f"done came at {done}")
     expect(talk.ended_by == "quiet", f"it ended by {talk.ended_by}")
     stretch = whole(talk, said.length, said.block, rough=stage.terms.rough)

@@ -190,7 +190,8 @@ class Talker:
             task.cancel()
         if self.answering:
             self.answering.cancel()
-        if self.failed.done() and not self.failed.cancelled():
+        if not self.failed.cancel() and not self.failed.cancelled():
+            # What fails from now on fails because it is over.
             self.failed.exception()
 
     async def at(self, time: int, work: Callable[..., Awaitable[None]], *given: Any) -> None:

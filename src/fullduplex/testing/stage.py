@@ -91,6 +91,7 @@ class Terms:
     lag of each output frame, the first numbered 0. ``oddities`` are messages that each end as one note, but for
     ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
     kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
+    ``done`` is the note that says that all of an utterance was sent.
     """
 
     frame: int = ms(20)
@@ -106,6 +107,7 @@ class Terms:
     usual: tuple[str, ...] = ()
     nothings: tuple[str | bytes, ...] = _NOTHINGS
     flushes: int = 2
+    done: str = "response.done"
 
 
 @dataclass(frozen=True, slots=True)
