@@ -1,7 +1,7 @@
 """Write a checkpoint of random weights that Kyutai's own server loads and runs on a CPU: ``python checkpoint.py DIR``.
 
-It needs the packages ``moshi``, ``torch``, ``safetensors`` and ``sentencepiece``. Nothing of a published model is in it:
-what the server then says is noise, at the times and in the messages in which it says everything.
+It needs the packages ``moshi``, ``torch``, ``safetensors`` and ``sentencepiece``. Nothing of a published model is in
+it: what the server then says is noise, at the times and in the messages in which it says everything.
 """
 
 from __future__ import annotations

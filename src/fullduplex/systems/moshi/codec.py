@@ -42,6 +42,11 @@ def traits(longest: int = 0) -> Traits:
     return Traits(RATE, RATE, FRAME, timing="sync", exclusive=True, source="session", longest=longest)
 
 
+def not_taken(prompt: str) -> dict[str, Any]:
+    """Return the setting that tells of an item's prompt that the protocol has no place for."""
+    return {"prompt_taken": False} if prompt else {}
+
+
 @asynccontextmanager
 async def talk_over(
     wire: Wire,
@@ -195,4 +200,4 @@ def _members(payload: bytes) -> dict[str, Any]:
     return told if isinstance(told, dict) else {"text": printable(_text(payload)[:200])}
 
 
-__all__ = ["BEHIND", "FRAME", "RATE", "Talking", "talk_over", "traits"]
+__all__ = ["BEHIND", "FRAME", "RATE", "Talking", "not_taken", "talk_over", "traits"]

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from fullduplex.driving.link import Happening, Link, Note, Said, Traits
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.codec import Talking, talk_over, traits
+from fullduplex.systems.moshi.codec import Talking, not_taken, talk_over, traits
 from fullduplex.systems.moshi.urls import address, checkpoint
 from fullduplex.systems.wire import Door, Wire, connected
 
@@ -118,7 +118,7 @@ class FlmAudio:
     async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk over ``wire``."""
         others = "as set" if len(self.settings) == len(_SETTINGS) else "the others as whoever came before left them"
-        told = dict(self.spec.options) | {"model_verified": False, "settings": others, "prompt_taken": not prompt}
+        told = dict(self.spec.options) | {"model_verified": False, "settings": others} | not_taken(prompt)
         async with talk_over(
             wire,
             "the FLM-Audio server",

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.codec import FRAME, Talking, talk_over, traits
+from fullduplex.systems.moshi.codec import FRAME, Talking, not_taken, talk_over, traits
 from fullduplex.systems.moshi.urls import address, checkpoint
 from fullduplex.systems.wire import Door, Wire, connected
 
@@ -105,7 +105,7 @@ class Moshi:
     @asynccontextmanager
     async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk over ``wire``."""
-        settings = dict(self.spec.options) | {"model_verified": False, "prompt_taken": not prompt}
+        settings = dict(self.spec.options) | {"model_verified": False} | not_taken(prompt)
         async with talk_over(
             wire, "the Moshi server", ready_within=self.ready_within, settings=settings, longest=self.longest
         ) as talking:

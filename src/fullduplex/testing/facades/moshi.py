@@ -27,7 +27,7 @@ from fullduplex.testing.ogg import OpusStyle
 from fullduplex.testing.stage import Terms
 
 #: How the vendors' servers write their stream: sphn (Python), and the Rust server.
-SPHN = OpusStyle(ms(40), 1, 3_840, 48_000, True)
+SPHN = OpusStyle(ms(40), 1, 3_840, 48_000, False)
 RUST = OpusStyle(ms(40), 1, 3_840, 24_000, False)
 
 _SIZE = FRAME * RATE // SECOND
@@ -124,15 +124,22 @@ class KindByte:
     """One talk with a client that speaks Ogg-Opus behind a kind byte.
 
     What comes before the handshake is kept and heard after it, as the Python server does. ``first``: messages in
-    front of the handshake; ``handshake``: what follows its kind.
+    front of the handshake; ``handshake``: what follows its kind. The pages of a frame come in one message, or
+    ``apart``.
     """
 
     rate_in = RATE
 
     def __init__(
-        self, behaviour: Behaviour, style: OpusStyle, *, first: tuple[bytes, ...] = (), handshake: bytes = b""
+        self,
+        behaviour: Behaviour,
+        style: OpusStyle,
+        *,
+        first: tuple[bytes, ...] = (),
+        handshake: bytes = b"",
+        apart: bool = False,
     ) -> None:
-        self._style, self._first, self._handshake = style, first, handshake
+        self._style, self._first, self._handshake, self._apart = style, first, handshake, apart
         self._writer = OggOpusWriter(
             RATE, packet=style.packet, packets=style.packets, pre_skip=style.pre_skip, granules=style.granules
         )
@@ -157,15 +164,20 @@ class KindByte:
         return []
 
     def _pages(self, data: bytes) -> list[bytes]:
+        """Return the messages of a frame, without their kind."""
         pages = self._writer.take(np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32_767))
-        if pages and not self._begun:
-            self._begun = True
-            header = self._writer.header()
-            pages = [header, *pages] if self._style.header_alone else [header + pages[0], *pages[1:]]
+        if not pages:
+            return []
+        header = [] if self._begun else [self._writer.header()]
+        self._begun = True
+        alone = header if self._style.header_alone else []
+        if not self._style.header_alone:
+            pages = [b"".join([*header, pages[0]]), *pages[1:]]
+        messages = [*alone, *(pages if self._apart else [b"".join(pages)])]
         if self._style.split:
             # Within the header of the page: the worst place to be cut.
-            pages = [piece for page in pages for piece in (page[:20], page[20:])]
-        return pages
+            return [piece for message in messages for piece in (message[:20], message[20:])]
+        return messages
 
     def hears(self, message: str | bytes) -> list[Samples | Mapping[str, Any]]:
         """Return the frames that a message completes; kinds that such a server does not know are let pass."""
@@ -263,7 +275,9 @@ def facade(options: Mapping[str, Any]) -> Facade:
         style = RUST if rust and behaviour.opus == OpusStyle() else _style(behaviour)
         if not rust:
             return KindByte(behaviour, style)
-        return KindByte(behaviour, style, first=(bytes([METADATA]) + metadata,), handshake=struct.pack("<II", 0, 0))
+        return KindByte(
+            behaviour, style, first=(bytes([METADATA]) + metadata,), handshake=struct.pack("<II", 0, 0), apart=True
+        )
 
     return Facade("moshi", dialect, replace(TERMS, notes=int(rust)), fits, OPUS)
 
