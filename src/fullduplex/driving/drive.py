@@ -128,6 +128,7 @@ class _Talking:
         self.loop = asyncio.get_running_loop()
         self.clock = self.loop.time
         self.began = self.clock()
+        self.last_read = self.began
         self.handshake = round((self.began - asked) * SECOND)
         self.total = length * self.traits.rate_in // SECOND
         self.user = Microphone()
@@ -151,6 +152,13 @@ class _Talking:
 
     def now(self) -> int:
         return round((self.clock() - self.began) * SECOND)
+
+    def came_at(self, link: Link) -> int:
+        """Return when the latest message was read, before it was decoded, where the link tells; else now."""
+        read, last = getattr(link, "read", None), self.last_read
+        now = self.clock()
+        self.last_read = now if read is None else min(max(read, last, self.began), now)
+        return round((self.last_read - self.began) * SECOND)
 
     def pending(self) -> bool:
         return self.player.pending(sample_at(self.ear.now, self.traits.rate_out), AUDIBLE)
@@ -221,7 +229,8 @@ class _Talking:
         aligned = self.traits.timing == "aligned"
         async for event in link:
             # A finished recording has no arrivals: its own clock says when it sounds.
-            at = event.source if aligned and isinstance(event, Chunk) and event.source is not None else self.now()
+            known = event.source if aligned and isinstance(event, Chunk) else None
+            at = self.came_at(link) if known is None else known
             self.keep(replace(event, arrived=at))
             if isinstance(event, Closed):
                 return

@@ -123,7 +123,11 @@ Happening = Chunk | Flush | Said | UserVad | Note | Closed
 
 
 class Link(Protocol):
-    """One open talk with a system."""
+    """One open talk with a system.
+
+    A link over a socket may have ``read``: the time on the event loop at which the latest message was read. Its events
+    have then come at that time, however long decoding them took.
+    """
 
     ready: Ready
 

@@ -36,7 +36,7 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.systems.incoming import CODINGS, Incoming
-from fullduplex.systems.wire import Door, Gone, Wire, websocket
+from fullduplex.systems.wire import Door, Gone, Wire, read_at, websocket
 
 #: Kind, flags, epoch, number, id, source time.
 HEADER = struct.Struct("<BBHIIq")
@@ -152,6 +152,11 @@ class Talking:
             settings = {key: value for key, value in told.items() if key != "type"}
             self.ready = Ready(settings | {"resampled": rate != self._traits.rate_out and coding != "opus"})
             return
+
+    @property
+    def read(self) -> float | None:
+        """Return when the latest message was read, on the event loop's clock."""
+        return read_at(self._wire)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as pcm16."""

@@ -127,6 +127,8 @@ class Socket:
         from websockets.exceptions import ConnectionClosed
 
         self._socket, self._closed = socket, ConnectionClosed
+        #: When the latest message was read, on the event loop's clock; see :class:`fullduplex.driving.link.Link`.
+        self.read: float | None = None
 
     async def send(self, message: str | bytes) -> None:
         """Give a message to the other side; raises :class:`Gone`."""
@@ -143,6 +145,8 @@ class Socket:
             raise Gone(_why(error)) from error
         except UnicodeDecodeError as error:
             raise Gone("sent text that is not UTF-8") from error
+        finally:
+            self.read = asyncio.get_running_loop().time()
         return message
 
 
@@ -153,6 +157,12 @@ def _why(error: Any) -> str:
     if frame is None:
         return printable(f"the connection broke off: {error.__cause__ or 'no closing handshake'}")
     return printable(f"{frame.code} {frame.reason}".strip())
+
+
+def read_at(wire: Wire) -> float | None:
+    """Return when the latest message of ``wire`` was read, where it tells."""
+    read: float | None = getattr(wire, "read", None)
+    return read
 
 
 class Memory:

@@ -60,6 +60,12 @@ class _Watching:
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
 
+    @property
+    def read(self) -> float | None:
+        """Return when the link's latest message was read, where it tells."""
+        read: float | None = getattr(self._link, "read", None)
+        return read
+
     def _now(self) -> int:
         return round((self._loop.time() - self._began) * SECOND)
 

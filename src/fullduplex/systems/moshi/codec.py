@@ -24,7 +24,7 @@ from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.systems.incoming import AHEAD, Rates
 from fullduplex.systems.ogg_opus import LOOKAHEAD, OggOpus
 from fullduplex.systems.ogg_opus_writer import OggOpusWriter
-from fullduplex.systems.wire import Gone, Wire
+from fullduplex.systems.wire import Gone, Wire, read_at
 
 HANDSHAKE, AUDIO, TEXT, CONTROL, METADATA, ERROR, PING, COLOURED = range(8)
 #: The model's frame: 1920 samples at 24 kHz.
@@ -113,6 +113,11 @@ class Talking:
             told["model_version"] = int.from_bytes(message[5:9], "little")
         metadata = [n.data for n in self._early if isinstance(n, Note) and n.kind == "metadata"]
         self.ready = Ready(told | ({"metadata": dict(metadata[-1])} if metadata else {}))
+
+    @property
+    def read(self) -> float | None:
+        """Return when the latest message was read, on the event loop's clock."""
+        return read_at(self._wire)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user; the first goes behind the header of its stream."""

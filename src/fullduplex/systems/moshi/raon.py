@@ -23,7 +23,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import Incoming
 from fullduplex.systems.moshi.codec import FRAME, RATE
 from fullduplex.systems.moshi.urls import address, checkpoint
-from fullduplex.systems.wire import Door, Gone, Wire, connected
+from fullduplex.systems.wire import Door, Gone, Wire, connected, read_at
 
 READY, AUDIO, TEXT, TRACE, DELTA, ERROR, CLOSE, PING, PONG = range(9)
 _INDEX = re.compile(r"frame=(\d{1,9})\b")
@@ -151,6 +151,11 @@ class RaonTalking:
             for event in events:
                 if isinstance(event, Closed):
                     raise Gone(event.reason)
+
+    @property
+    def read(self) -> float | None:
+        """Return when the latest message was read, on the event loop's clock."""
+        return read_at(self._wire)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as it is."""
