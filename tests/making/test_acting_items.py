@@ -600,12 +600,6 @@ def test_the_command_counts_without_a_folder() -> None:
     assert done.exit_code == 0 and "stop_direct_interruption: 12 items\n" in done.stdout
 
 
-def test_counting_needs_no_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FULLDUPLEX_CACHE", str(tmp_path))
-    done = command("--dry-run", "--scenario", "hold_floor_background")
-    assert done.exit_code == 0 and "hold_floor_background: 12 items\n" in done.stdout
-
-
 def test_the_command_counts_those_that_ship_and_makes_nothing(tmp_path: Path) -> None:
     done = command("--out", tmp_path / "o", "--voice", "hibari", "--voice", "hibari:pitch=0.9", "--dry-run", "--json")
     counts = json.loads(done.stdout)["would_make"]

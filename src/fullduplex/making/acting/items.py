@@ -122,8 +122,7 @@ def plan_actions(
     shared = tuple(sorted((keys or {}).items()))
     named = pool_for(language, voices, seed, cache, shared)
     pool = people(named, personas)
-    # Not their specs: these tell the weights, which need not be here to count.
-    opened = {str(spec): voice_of(spec, cache, shared) for spec in named}
+    opened = {str(spec): voice_of(spec, cache, shared).spec for spec in named}
     tasks = list[ActionTask]()
     for item in chosen:
         who = _speaker(item, pool, seed)
