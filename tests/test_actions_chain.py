@@ -192,5 +192,5 @@ def test_check_knows_the_items_and_report_shows_them(kept: Kept) -> None:
     assert {row["dataset"] for row in told["counts"]} == {f"da_{condition.name}" for condition in conditions()}
     assert {row["metric"] for row in told["scorable"]} == {"immediate"}
     text = (kept.folder / "report.md").read_text(encoding="utf-8")
-    assert "## Take turn" in text and "Slight overlap: S" in text
+    assert "## Direct Replay" in text and "Take turn: Slight overlap" in text
     assert "DuplexAct page, Table 4" in text and "interquartile range 1.97 s" in text

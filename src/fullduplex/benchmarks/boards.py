@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -59,8 +59,8 @@ class Dimension:
 
     key: str
     title: str
-    text: str
-    columns: tuple[Column, ...]
+    text: str = ""
+    columns: tuple[Column, ...] = ()
     score: str = ""
 
 
@@ -104,7 +104,12 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """A benchmark's cards and tables. ``restraint``: cards that a system passes that never hears inside a turn."""
+    """A benchmark's cards and tables.
+
+    ``restraint``: cards that a system passes that never hears inside a turn. ``actions``: title and text of each table
+    of actions, by its key, of a benchmark whose scenarios are conditions of actions (I, S and T, see
+    :mod:`fullduplex.reporting.actions`); a dimension of such a one has no columns of its own.
+    """
 
     cards: Mapping[str, Card]
     dimensions: tuple[Dimension, ...]
@@ -112,6 +117,7 @@ class Board:
     probes: Probes | None = None
     failures: Failures | None = None
     related: Related | None = None
+    actions: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
 
 def board_of(benchmark: str) -> Board | None:
@@ -126,7 +132,7 @@ def read_board(told: Mapping[str, Any]) -> Board:
     """Return the board that ``told``, a parsed cards.toml, describes; raises ValueError where it names no card."""
     cards = {key: Card(key, **_plain(one)) for key, one in told["cards"].items()}
     dimensions = tuple(
-        Dimension(**{**_plain(one), "columns": tuple(Column(**_plain(column)) for column in one["columns"])})
+        Dimension(**{**_plain(one), "columns": tuple(Column(**_plain(column)) for column in one.get("columns", ()))})
         for one in told["dimensions"]
     )
     board = Board(
@@ -136,6 +142,7 @@ def read_board(told: Mapping[str, Any]) -> Board:
         Probes(**told["probes"]) if "probes" in told else None,
         Failures(**_plain(told["failures"])) if "failures" in told else None,
         Related(**told["related"]) if "related" in told else None,
+        {key: (str(one["title"]), str(one["text"])) for key, one in told.get("actions", {}).items()},
     )
     named = {card for one in dimensions for column in one.columns for card in column.cards} | set(board.restraint)
     unknown = sorted(named - set(cards))

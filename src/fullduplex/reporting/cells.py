@@ -4,14 +4,15 @@ A cell is ``value`` (None where there is none), ``text`` (as printed), ``low``, 
 where it is a share of counted things, else None), ``absent`` (pairs of reason and number), ``missing``, ``note``,
 ``method``, ``judged``, ``unit``, ``best``, ``things`` (how many of how many things its items have, ``3 of 42 turns``,
 of a share that is told so; else ""), ``absent_of`` (what the numbers of ``absent`` count, where ``n`` counts something
-else) and ``refs`` (the numbers of its footnotes). It is None where nothing was measured.
+else) and ``refs`` (the numbers of its footnotes). It is None where nothing was measured. A cell of several numbers
+(:func:`joined`) has ``parts``, a cell each; its own ``text`` is all of them, and ``tail`` what stands behind them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,9 @@ FEWEST_RELATED = 3
 #: How a reason counts: ``3 of 42 turns``.
 _COUNTED = re.compile(r"(\d+) of (\d+) ([a-z]+)\b")
 WAITING = ("not judged", "no rating")
-#: What a score may be without: a system that was never met speaking has nothing to show there.
-_PLAIN = "not exercised"
+#: What a score may be without: a system that was never met speaking has nothing to show there, nor has one that never
+#: came so far.
+_PLAIN = {"not exercised", "not entered"}
 
 
 def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) -> Cell | None:
@@ -99,8 +101,29 @@ def cell(row: Row, n: int, *, counted: bool = False, note: str = "") -> Cell:
         "unit": unit,
         "best": False,
         "things": "",
+        "parts": [],
+        "tail": "",
         "refs": [],
     }
+
+
+def joined(parts: Sequence[Cell], tail: str = "") -> Cell:
+    """Return several numbers as one cell, ``I / S (n)``: n is the first one's, and so is the value."""
+    first = parts[0]
+    text = " / ".join(part["text"] for part in parts)
+    own = {"text": text + tail, "parts": list(parts), "tail": tail, "best": False, "part": None, "things": ""}
+    return {**first, **own}
+
+
+def parts_of(its: Cell | None) -> list[Cell]:
+    """Return the numbers of a cell: itself, unless several are joined in it; none where nothing was measured."""
+    return [] if its is None else its["parts"] or [its]
+
+
+def in_percent(its: Cell) -> Cell:
+    """Return a cell of a share with its figures in percent."""
+    scaled = {key: None if its[key] is None else 100 * its[key] for key in ("value", "low", "high")}
+    return {**its, **scaled, "text": figure(scaled["value"], "%"), "unit": "%"}
 
 
 def unit_and_better(ground: Ground, column: Column) -> tuple[str, str]:
@@ -235,7 +258,7 @@ def _without_a_scenario(ground: Ground, seat: Seat, column: Column, its: Mapping
             continue
         absent = its[card].absent()
         n = len(its[card].items)
-        if sum(absent.values()) == n and set(absent) != {_PLAIN}:
+        if sum(absent.values()) == n and not (absent and set(absent) <= _PLAIN):
             told = "; ".join(f"{number} × {printable(reason)}" for reason, number in absent.items())
             lacking.append(f"{title} has no value ({told})" if told else f"{title} has no items")
         elif sum(absent.get(one, 0) for one in WAITING) > WAITING_AT_MOST * n:

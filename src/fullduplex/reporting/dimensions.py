@@ -1,8 +1,6 @@
 """The tables of a benchmark that reports several dimensions apart, as pure data.
 
-A table is ``variant``, ``key``, ``title``, ``text``, ``head`` (what its rows are), ``columns`` (``title``, ``unit``,
-``better``), ``rows`` (``name``, ``marks`` beside it, ``cells`` as in :mod:`.cells`, one a column), ``footnotes`` (what
-cells have to tell; a cell's ``refs`` are the numbers of its own, from 1) and ``notes`` on the table as a whole.
+What a table is stands in :mod:`.framing`; those of a benchmark of actions come from :mod:`.actions`.
 """
 
 from __future__ import annotations
@@ -13,11 +11,9 @@ from typing import Any
 
 from fullduplex.benchmarks.boards import Dimension, Failures, Related
 from fullduplex.measures.ranks import spearmans_rho
+from fullduplex.reporting.actions import action_tables
 from fullduplex.reporting.cells import (
-    BEST_RESTS_ON,
-    BY_CONSTRUCTION,
     FEWEST_RELATED,
-    WAITING,
     Cell,
     by_item,
     cell,
@@ -26,21 +22,21 @@ from fullduplex.reporting.cells import (
     ratio_of,
     unit_and_better,
 )  # fmt: skip
-from fullduplex.reporting.seats import NETWORK, SIMULATED, WHOLE_TURNS, Ground, Seat
+from fullduplex.reporting.framing import Table, framed
+from fullduplex.reporting.seats import Ground, Seat
 
-Table = dict[str, Any]
 #: Why a conversation has no value for a type of probe that it does not hold.
 _NO_PROBE = "no such probe"
 
 
 def dimensions(ground: Ground) -> list[Table]:
-    """Return the tables: one for each dimension, probes by type, how systems failed, and two scores against each other.
+    """Return the tables: of actions, of each dimension, probes by type, how systems failed, two scores related.
 
     No number is made of two dimensions but the last, their rank correlation. What no system has is left out.
     """
     tables = [table for one in ground.board.dimensions if (table := _table(ground, one)) is not None]
     extra = (_probes(ground), _failures(ground), _related(ground, tables))
-    return [*tables, *(table for table in extra if table is not None)]
+    return [*action_tables(ground), *tables, *(table for table in extra if table is not None)]
 
 
 def _table(ground: Ground, dimension: Dimension) -> Table | None:
@@ -63,7 +59,7 @@ def _table(ground: Ground, dimension: Dimension) -> Table | None:
     sorts = next((place for place, (column, _) in enumerate(found) if column.title == dimension.score), None)
     if sorts is not None:
         rows.sort(key=lambda row: _from_best(row["cells"][sorts]))
-    return _made(ground, dimension.key, dimension.title, dimension.text, heads, rows)
+    return framed(ground, dimension.key, dimension.title, dimension.text, heads, rows)
 
 
 def _probes(ground: Ground) -> Table | None:
@@ -91,7 +87,7 @@ def _probes(ground: Ground) -> Table | None:
         heads.append({"title": "all systems", "unit": "share", "better": "neither"})
     else:
         rows = [row | {"cells": row["cells"][:1]} for row in rows]
-    return _made(ground, "probes", told.title, told.text, heads, rows, head="Probe") if rows else None
+    return framed(ground, "probes", told.title, told.text, heads, rows, head="Probe") if rows else None
 
 
 def _failures(ground: Ground) -> Table | None:
@@ -116,7 +112,7 @@ def _failures(ground: Ground) -> Table | None:
     if not kept:
         return None
     rows = [row | {"cells": [row["cells"][place] for place in kept]} for row in rows]
-    return _made(ground, "failures", told.title, told.text, [heads[place] for place in kept], rows)
+    return framed(ground, "failures", told.title, told.text, [heads[place] for place in kept], rows)
 
 
 def _lost(ground: Ground, seat: Seat, told: Failures) -> tuple[list[int], int]:
@@ -169,7 +165,7 @@ def _related(ground: Ground, tables: Sequence[Table]) -> Table | None:
     others = [name for name in every if not _is(told, name)]
     if len(others) < len(every):
         rows.append({"name": f"without {told.without}", "marks": [], "cells": [_rho(scores, others)]})
-    return _made(ground, "related", told.title, told.text, heads, rows, head="Systems")
+    return framed(ground, "related", told.title, told.text, heads, rows, head="Systems")
 
 
 def _scores(ground: Ground, tables: Sequence[Table], key: str) -> dict[str, float]:
@@ -209,62 +205,3 @@ def _count(number: int, n: int) -> Cell:
 
 def _from_best(its: Cell | None) -> tuple[bool, float]:
     return (True, 0.0) if its is None or its["value"] is None else (False, -float(its["value"]))
-
-
-def _made(
-    ground: Ground,
-    key: str,
-    title: str,
-    text: str,
-    heads: Sequence[Mapping[str, str]],
-    rows: Sequence[Mapping[str, Any]],
-    *,
-    head: str = "System",
-) -> Table:
-    return {
-        "variant": ground.variant,
-        "key": key,
-        "title": title,
-        "text": text,
-        "head": head,
-        "columns": [dict(one) for one in heads],
-        "rows": [dict(row) for row in rows],
-        "footnotes": _footnotes(rows),
-        "notes": _notes(heads, rows),
-    }
-
-
-def _notes(heads: Sequence[Mapping[str, str]], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what has to be said under a table as a whole."""
-    marks = {mark for row in rows for mark in row["marks"]}
-    told = []
-    if NETWORK in marks:
-        told.append(f"“{NETWORK}”: times are where the client heard the system, and hold the way there and back.")
-    if SIMULATED in marks:
-        told.append(f"“{SIMULATED}”: its times were computed from the steps of its model, not lived through.")
-    if any(one is not None and one["note"] == BY_CONSTRUCTION for row in rows for one in row["cells"]):
-        told.append(f"“{BY_CONSTRUCTION}”: {WHOLE_TURNS}, a system cannot speak within one; that is no restraint.")
-    for place, head in enumerate(heads):
-        counts = [one["n"] for row in rows if (one := row["cells"][place]) is not None and one["value"] is not None]
-        if head["better"] != "neither" and counts and min(counts) < BEST_RESTS_ON * max(counts):
-            told.append(f"{head['title']}: a value on less than half of the most items is not marked as best.")
-    return told
-
-
-def _footnotes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what cells have to tell beside their number, each once; a cell's ``refs`` number its own from 1."""
-    told: dict[str, int] = {}
-    for row in rows:
-        for one in row["cells"]:
-            if one is None:
-                continue
-            # What waits for a judge is told once.
-            reasons = [pair for pair in one["absent"] if not ("judge" in one["note"] and pair[0] in WAITING)]
-            absent = "; ".join(f"{number} × {reason}" for reason, number in reasons)
-            parts = (
-                one["note"] if one["note"] != BY_CONSTRUCTION else "",
-                " ".join(filter(None, (one["absent_of"], f"absent: {absent}"))) if absent else "",
-                f"judged: {one['judged']}" if one["judged"] else "",
-            )
-            one["refs"] = sorted(told.setdefault(text, len(told) + 1) for text in parts if text)
-    return list(told)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fullduplex.errors import printable
-from fullduplex.reporting.cells import BY_CONSTRUCTION, Cell
-from fullduplex.reporting.rows import ARROWS, figure
+from fullduplex.reporting.cells import BY_CONSTRUCTION, Cell, parts_of
+from fullduplex.reporting.rows import ARROWS, interval
 from fullduplex.reporting.tables import markdown_text
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BESIDE = 3
 #: What a terminal marks the best with; it has no colours where it is read from a file.
 _BEST = "★"
+#: What a page draws is more than a terminal has room for; report.md has it as tables.
+_DRAWN = ("heat", "bars", "ranges", "stacks")
 _RAISED = str.maketrans("0123456789,", "⁰¹²³⁴⁵⁶⁷⁸⁹˒")
 
 
@@ -34,7 +36,11 @@ def dimensions_markdown(tables: Sequence[Mapping[str, Any]], level: int = 2) -> 
             [table["head"], *(markdown_text(_head(column)) for column in table["columns"])],
             ["---", *("---:" for _ in table["columns"])],
         ]
+        group = ""
         for row in table["rows"]:
+            if row["group"] != group:
+                group = row["group"]
+                lines.append([f"*{markdown_text(group)}*", *("" for _ in table["columns"])])
             lines.append([markdown_text(_named(row)), *map(_markdown_cell, row["cells"])])
         parts.append(f"{'#' * level} {markdown_text(str(table['title']))}{variant}\n")
         parts.append(f"{markdown_text(str(table['text']))}\n")
@@ -55,6 +61,7 @@ def dimensions_terminal(tables: Sequence[Mapping[str, Any]], *, heading: str = "
     from rich.console import Group
     from rich.text import Text
 
+    tables = [table for table in tables if table["looks"] not in _DRAWN]
     made: list[RenderableType] = [Text(printable(heading), style="bold")] if heading else []
     for table in tables:
         made.append(_rich(table))
@@ -80,7 +87,7 @@ def _rich(table: Mapping[str, Any]) -> RenderableType:
         # A measure a line and a system a column: as many lines as there are numbers of one system.
         made.add_column("", overflow="fold")
         for row in rows:
-            made.add_column(Text(_named(row)), justify="right", overflow="fold")
+            made.add_column(Text(_in_group(row)), justify="right", overflow="fold")
         for place, column in enumerate(columns):
             made.add_row(Text(_head(column)), *(_terminal_cell(row["cells"][place], wide) for row in rows))
         return made
@@ -88,7 +95,7 @@ def _rich(table: Mapping[str, Any]) -> RenderableType:
     for column in columns:
         made.add_column(Text(_head(column)), justify="right", overflow="fold")
     for row in rows:
-        made.add_row(Text(_named(row)), *(_terminal_cell(one, wide) for one in row["cells"]))
+        made.add_row(Text(_in_group(row)), *(_terminal_cell(one, wide) for one in row["cells"]))
     return made
 
 
@@ -98,8 +105,12 @@ def _terminal_cell(its: Cell | None, wide: bool) -> Text:
     if its is None:
         return Text("", style="dim")
     raised = ",".join(map(str, its["refs"])).translate(_RAISED)
-    made = Text(its["text"] + (_BEST if its["best"] else "") + raised, style="bold" if its["best"] else "")
-    by_construction = f" {BY_CONSTRUCTION}" if its["note"] == BY_CONSTRUCTION else ""
+    made = Text()
+    for place, part in enumerate(parts_of(its)):
+        made.append(" / " if place else "")
+        made.append(part["text"] + (_BEST if part["best"] else ""), style="bold" if part["best"] else "")
+    made.append(its["tail"] + raised)
+    by_construction = f" {BY_CONSTRUCTION}" if _by_construction(its) else ""
     made.append((f" {_bounds(its)}" if wide and _bounds(its) else "") + by_construction, style="not bold dim")
     made.append(("\n" if not wide else " ") + _of(its), style="not bold dim")
     return made
@@ -108,16 +119,20 @@ def _terminal_cell(its: Cell | None, wide: bool) -> Text:
 def _markdown_cell(its: Cell | None) -> str:
     if its is None:
         return ""
-    text = f"**{its['text']}**" if its["best"] else its["text"]
-    parts = [text, _bounds(its), _of(its), BY_CONSTRUCTION if its["note"] == BY_CONSTRUCTION else ""]
+    texts = [f"**{part['text']}**" if part["best"] else part["text"] for part in parts_of(its)]
+    text = " / ".join(texts) + markdown_text(its["tail"])
+    parts = [text, _bounds(its), _of(its), BY_CONSTRUCTION if _by_construction(its) else ""]
     raised = f"<sup>{', '.join(map(str, its['refs']))}</sup>" if its["refs"] else ""
     return " ".join(filter(None, parts)) + raised
 
 
+def _by_construction(its: Cell) -> bool:
+    return any(part["note"] == BY_CONSTRUCTION for part in parts_of(its))
+
+
 def _bounds(its: Cell) -> str:
-    if its["low"] is None or its["high"] is None or its["value"] is None:
-        return ""
-    return f"[{figure(its['low'], its['unit'])}, {figure(its['high'], its['unit'])}]"
+    told = [interval(part) or "—" for part in parts_of(its)]
+    return " / ".join(told) if any(one != "—" for one in told) else ""
 
 
 def _of(its: Cell) -> str:
@@ -125,6 +140,10 @@ def _of(its: Cell) -> str:
     if its["part"] is not None:
         return f"{its['part']}/{its['n']}"
     return f"{its['things']}, n {its['n']}" if its["things"] else f"n {its['n']}"
+
+
+def _in_group(row: Mapping[str, Any]) -> str:
+    return _named(row) + (f" ({printable(row['group']).lower()})" if row["group"] else "")
 
 
 def _named(row: Mapping[str, Any]) -> str:
@@ -135,4 +154,6 @@ def _named(row: Mapping[str, Any]) -> str:
 def _head(column: Mapping[str, str]) -> str:
     arrow = ARROWS.get(column["better"], "")
     unit = f" ({column['unit']})" if column["unit"] not in ("", "share", "count") else ""
-    return printable(f"{column['title']}{unit}") + (f" {arrow}" if arrow else "")
+    group = f"{column['group']}: " if column["group"] else ""
+    whose = f" [{column['whose']}]" if column["whose"] else ""
+    return printable(f"{group}{column['title']}{unit}{whose}") + (f" {arrow}" if arrow else "")

@@ -16,6 +16,7 @@ from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Trial
 from fullduplex.reporting.cards import cards, grounds
+from fullduplex.reporting.condition import condition_of
 from fullduplex.reporting.conversation import probes_of, short_events, turns_of
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.listed import listings
@@ -176,6 +177,7 @@ def _page_item(
         facts=facts,
         turns=turns_of(trial),
         probes=probes,
+        condition=condition_of(trial),
         twin=twin,
     )
 

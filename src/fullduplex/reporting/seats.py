@@ -22,12 +22,17 @@ WHOLE_TURNS = "given whole turns"
 SIMULATED = "simulated timing"
 
 
+#: Whether a system's weights can be had, and how a table calls it.
+ACCESS = {"open": "Open", "closed": "Closed"}
+
+
 @dataclass(frozen=True, slots=True)
 class Seat:
     """One system at the table.
 
     ``network``: it was reached over one, so that its times include the way there and back. ``whole_turns``: it was
     given the user's turns whole, so that it cannot have spoken within one. ``simulated``: its times were computed.
+    ``access``: ``open`` or ``closed``, as run.json or the system's own option says, "" where neither does.
     """
 
     system: str
@@ -35,6 +40,7 @@ class Seat:
     network: bool = False
     whole_turns: bool = False
     simulated: bool = False
+    access: str = ""
 
     @classmethod
     def of(cls, run: Run, measured: Measured) -> Seat:
@@ -42,7 +48,9 @@ class Seat:
         held = talks(run)
         whole = _options(run.about).get("whole_turns") is True or (held is not None and held.whole_turns > 0)
         simulated = _driven(run.about).get("clock") == "step-algorithmic"
-        return cls(run.system, measured, over_network(run.about), whole, simulated)
+        told = run.about.get("access") or _options(run.about).get("access")
+        access = str(told) if told in ACCESS else ""
+        return cls(run.system, measured, over_network(run.about), whole, simulated, access)
 
     @property
     def marks(self) -> list[str]:

@@ -16,6 +16,7 @@ from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.data.fdb_folder import read_tokens
 from fullduplex.data.official import V15_SETS
 from fullduplex.errors import InputError
+from fullduplex.measures.interaction import scene
 from fullduplex.measures.judged_reply import by_person
 from fullduplex.measures.metric import Estimate, Metric
 from fullduplex.measures.statistics import estimate
@@ -28,6 +29,18 @@ from fullduplex.runs.run import Run
 
 #: The name of a verdict (``behaviour``, of ``behaviour:b0``), and who gave it.
 Kind = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """Where an interaction takes place, what its sound comes from ("" where that is not told), and how long it is.
+
+    ``lasts``: the user's turns that fell, in microseconds.
+    """
+
+    setting: str
+    origin: str
+    lasts: int
 
 
 @dataclass(slots=True)
@@ -73,6 +86,7 @@ class Measured:
     """Every column of a run, with the names and groups of its items.
 
     ``said``: by item (its place in ``names``), how many verdicts of each kind judges gave; a person's are none.
+    ``circumstances``: by item, of those that tell a setting or an origin.
     ``judges`` are those of the run, whose word counts first; ``amendments`` its corrections; ``recorded`` the names of
     verdicts that came with recordings; ``learned`` what each variant learned from all of the run. ``passed_over``
     counts items of tasks that the benchmark does not have, ``notes`` what a reader of the table has to know: events
@@ -84,6 +98,7 @@ class Measured:
     groups: list[str] = field(default_factory=list)
     columns: dict[tuple[str, str, str], Column] = field(default_factory=dict)
     said: dict[int, Counter[Kind]] = field(default_factory=dict)
+    circumstances: dict[int, Circumstances] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     failed: dict[str, str] = field(default_factory=dict)
@@ -189,6 +204,9 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                 said = judges_said(one) if name == item["id"] else None
                 if said:
                     made.said[number[name]] = said
+                met = circumstances_of(one)
+                if met is not None:
+                    made.circumstances[number[name]] = met
             for metric in scenario.metrics:
                 key = (benchmark.variant, scenario.name, metric.name)
                 if key not in made.columns:
@@ -206,6 +224,15 @@ def judges_said(trial: Trial) -> Counter[Kind]:
         for name, said in trial.verdicts.items()
         if isinstance(said, Verdict) and not by_person(said)
     )
+
+
+def circumstances_of(trial: Trial) -> Circumstances | None:
+    """Return where the trial's interaction takes place and what it is made from; None where neither is told."""
+    found = scene(trial)
+    if isinstance(found, Absent) or not (found.setting or found.origin):
+        return None
+    lasts = sum(turn.span.duration for turn in found.turns if turn.span is not None)
+    return Circumstances(found.setting, found.origin, lasts)
 
 
 def _learned(

@@ -28,7 +28,7 @@ from fullduplex.errors import InputError
 _SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "main.js")
 _CUT = "<!--items-->"
 #: What of an item is read when it is opened.
-_DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes")
+_DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes", "condition")
 #: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
 _OPUS_RATE = 24_000
 
@@ -42,8 +42,8 @@ class PageItem:
     time may be None), ``speech`` ([start, end]), ``words_from``, ``speech_from`` and ``peaks``
     (as :func:`fullduplex.reporting.sound.peaks`). ``events``: ``kind``, ``start``, ``end``, ``text``,
     ``source``. ``facts``: ``variant``, ``metric``, ``value`` (or None), ``absent``, ``why``, ``at`` (or
-    None), ``unit``. ``turns`` and ``probes``: as in :mod:`fullduplex.reporting.conversation`. ``twin``: it is another
-    item's clean twin, and not counted.
+    None), ``unit``. ``turns`` and ``probes``: as in :mod:`fullduplex.reporting.conversation`; ``condition``: as in
+    :mod:`fullduplex.reporting.condition`. ``twin``: it is another item's clean twin, and not counted.
     """
 
     system: str
@@ -57,6 +57,7 @@ class PageItem:
     facts: Sequence[Mapping[str, Any]]
     turns: Sequence[Mapping[str, Any]] = ()
     probes: Sequence[Mapping[str, Any]] = ()
+    condition: Mapping[str, Any] = field(default_factory=dict)
     twin: bool = False
 
     @property
@@ -159,6 +160,7 @@ def _rendered(data: PageData, index: _Index) -> str:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
+    from fullduplex.reporting.cells import parts_of
     from fullduplex.reporting.page import tables
 
     style = _asset("page.css")
@@ -172,6 +174,10 @@ def _rendered(data: PageData, index: _Index) -> str:
         count=tables.count,
         by_dimension=tables.by_dimension,
         address=tables.address,
+        parts=parts_of,
+        groups=tables.groups,
+        heat=tables.heat,
+        length_of=tables.length_of,
         place=lambda one, of: of.index(one),
     )
     about = data.about or {}

@@ -76,17 +76,36 @@ const counted = (names) => [...new Set(names)].map((name) => {
   return n > 1 ? `${name} × ${n}` : name;
 }).join(", ");
 
-const legend = (timeline, events) => {
+/** What an item of an action calls for, and what it is judged by. */
+const conditionBox = (condition, seek) => {
+  if (!condition?.title) return null;
+  const line = (name, ...told) => make("div", {}, make("dt", {}, name), make("dd", {}, told));
+  const whose = (one) => make("span", { class: "mark", title: "whose it is" }, one);
+  const marks = condition.marks.map((mark) => make("span", { class: "block" },
+    mark.start === null ? make("span", { class: "small" }, "never said") : goTo(mark.start, seek), ` ${mark.means}`,
+    mark.start === null ? "" : ` (${figure(mark.end - mark.start)} s)`, mark.text ? `: ${mark.text}` : ""));
+  return make("dl", { class: "tells condition" },
+    line("Condition", condition.title, " ", whose(condition.whose), make("span", { class: "small block" }, condition.definition)),
+    line("Calls for", condition.calls_for),
+    line("Criteria", make("span", { class: "block" }, "I: ", condition.immediate, " ", whose(condition.criteria)), make("span", { class: "block" }, "S: ", condition.follow_through), condition.timing ? make("span", { class: "block" }, "T: ", condition.timing) : null),
+    condition.target ? line("Target", condition.target) : null,
+    marks.length ? line("Marks", ...marks) : null,
+    condition.setting || condition.origin ? line("Made", [condition.setting, condition.origin].filter(Boolean).join(", ")) : null);
+};
+
+const legend = (timeline, events, marks = []) => {
   const total = timeline.overlaps.reduce((sum, [start, end]) => sum + end - start, 0);
   const entry = (shade, text) => {
     const patch = make("i");
     patch.style.background = `var(--${shade})`;
     return make("span", {}, patch, text);
   };
+  const kinds = new Map(marks.map((mark) => [mark.kind, mark.means]));
   return make("div", { class: "legend" },
     entry("user", "user"), entry("system", "system"),
     entry("overlap", timeline.overlaps.length ? `both at once: ${figure(total)} s` : "both at once: never"),
-    entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
+    ...[...kinds].map(([kind, means]) => entry(STRETCH[kind] ?? "event", `${kind}: ${means}`)),
+    kinds.size && !events.length ? null : entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
 };
 
 const openItem = async (item, scroll = false, named = true) => {
@@ -154,7 +173,7 @@ const openItem = async (item, scroll = false, named = true) => {
   const user = transcript("user", "User", timeline.user, seek, details.turns), system = transcript("system", "System", timeline.system, seek);
   words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
     .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
-  byId("item").append(legend(timeline, details.events), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
+  byId("item").append(legend(timeline, details.events, details.condition?.marks), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
   timeline.show(state.variant);
   moved(0, false);
   list.draw();

@@ -23,6 +23,9 @@ __all__ = [
     "count",
     "figure",
     "flips",
+    "groups",
+    "heat",
+    "length_of",
     "metrics",
     "panels",
     "published",
@@ -41,6 +44,22 @@ def address(key: Sequence[str]) -> str:
     # Half a surrogate pair, which no address can hold, becomes U+FFFD, as in the page's own addresses.
     named = (part.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for part in key)
     return "#" + "/".join(quote(part, safe="") for part in named)
+
+
+def groups(columns: Sequence[Mapping[str, str]]) -> list[tuple[str, int]]:
+    """Return the groups of a table's columns with how many each has, in order; none where they are not grouped."""
+    found = [(name, len(list(same))) for name, same in groupby(columns, key=lambda one: str(one.get("group", "")))]
+    return found if any(name for name, _ in found) else []
+
+
+def heat(cell: Mapping[str, Any]) -> str:
+    """Return the class that colours a share in percent, ``h0`` to ``h10``; ``grey`` where there is none."""
+    return "grey" if cell["value"] is None else f"h{round(min(max(float(cell['value']), 0.0), 100.0) / 10)}"
+
+
+def length_of(value: float, unit: str) -> str:
+    """Return how long a share is drawn on a bar of 100."""
+    return f"{value if unit == '%' else 100 * value:.2f}"
 
 
 def panels(data: PageData) -> list[dict[str, Any]]:

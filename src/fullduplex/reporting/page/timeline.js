@@ -2,6 +2,8 @@
 
 const WAVE = 54, BAR = 9, WORDS = 20, LANE = 17, RULER = 20, GAP = 10, EDGE = 5;
 const MOST = 400;
+/** The colour of each kind of stretch that an action is judged by. */
+const STRETCH = { wait: "s5", ignored: "s7", entry: "s2", backchannel: "s3", target: "s1" };
 
 /** The fewest spans that cover the given ones. */
 const union = (spans) => {
@@ -59,8 +61,9 @@ const fitted = (context, text, room) => {
 const makeTimeline = (stage, item, details, marks, seek) => {
   const user = sideOf(details.tracks.user), system = sideOf(details.tracks.system);
   const spoken = { user: heard(user), system: heard(system) };
+  const stretches = (details.condition?.marks ?? []).filter((mark) => Number.isFinite(mark.start));
   const overlaps = shared(spoken.user, spoken.system);
-  const ends = [...details.events.map((event) => event.end), ...spoken.user.map((s) => s[1]), ...spoken.system.map((s) => s[1])];
+  const ends = [...[...details.events, ...stretches].map((event) => event.end), ...spoken.user.map((s) => s[1]), ...spoken.system.map((s) => s[1])];
   const length = Math.max(item.duration, ...ends.filter(Number.isFinite), 0.1);
   const canvas = make("canvas");
   const cursor = make("div", { class: "cursor" });
@@ -76,7 +79,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
   const timeAt = (pixels) => between(0, ((pixels + stage.scrollLeft - EDGE) / (full() - 2 * EDGE)) * length, length);
 
   const draw = () => {
-    const ink = Object.fromEntries(["ink", "soft", "line", "wash", "paper", "user", "system", "overlap", "event", "mark"].map((name) => [name, colour(name)]));
+    const ink = Object.fromEntries(["ink", "soft", "line", "wash", "paper", "user", "system", "overlap", "event", "mark", ...Object.values(STRETCH)].map((name) => [name, colour(name)]));
     const ratio = window.devicePixelRatio || 1;
     const wide = width();
     const context = canvas.getContext("2d");
@@ -84,7 +87,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     const font = (size, weight = 400) => { context.font = `${weight} ${size}px ${face}`; };
     const labelled = (from, text) => ({ from, text, width: context.measureText(text).width + 10 });
     font(11, 600);
-    const events = details.events.filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), event.text ? `${event.kind}: ${event.text}`.slice(0, 60) : event.kind) }));
+    const events = [...details.events, ...stretches].filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), event.text ? `${event.kind}: ${event.text}`.slice(0, 60) : event.kind) }));
     font(11);
     const flags = marks(variant).map((mark) => ({ mark, ...labelled(x(mark.at), mark.text) }));
     // A label at the right edge leans back into sight.
@@ -124,8 +127,9 @@ const makeTimeline = (stage, item, details, marks, seek) => {
 
     // Events: a band through both tracks, its name above.
     for (const { event, from, text, lane, room } of events) {
-      context.fillStyle = ink.event;
-      context.globalAlpha = 0.13;
+      // What an action is judged by has its kind's own colour.
+      context.fillStyle = ink[event.means ? STRETCH[event.kind] ?? "event" : "event"];
+      context.globalAlpha = event.means ? 0.22 : 0.13;
       box(event.start, Math.max(event.end ?? event.start, event.start), RULER + lane * LANE, bottom - RULER - lane * LANE);
       context.globalAlpha = 1;
       const left = x(event.start);
