@@ -74,7 +74,7 @@ class ItemClip:
         return found
 
     def sound(self) -> tuple[Path, Mapping[str, Any]]:
-        """Return a stereo file of the item, the user left and silence right, made where it is not there; its waveform.
+        """Return a stereo file of the item, the user on both sides, made where it is not there; and its waveform.
 
         Raises :class:`InputError` where a recording cannot be read, or there is no place to write to.
         """
@@ -106,7 +106,9 @@ class ItemClip:
         side = out.with_suffix(".user.wav")
         try:
             audio.write(side, mixed, rate, "FLOAT")
-            made = make_sound((side, None), None, 0, out) | {"of": of}
+            # With one side there is nothing to tell apart by ear: it sounds in both.
+            made = make_sound((side, None), (side, None), 0, out) | {"of": of}
+            made["peaks"] = {**made["peaks"], "system": ""}
         finally:
             side.unlink(missing_ok=True)
         write_json(kept, made)

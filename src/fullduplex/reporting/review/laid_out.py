@@ -6,7 +6,7 @@ script has them, and take the time that they would take to say.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,17 +113,13 @@ def _say(texts: Sequence[str], start: int, lines: list[Line]) -> tuple[int, int]
 def _answers(script: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[str]]:
     """Return what the assistant says after each cue, "" for what it says before the first."""
     found: dict[str, list[str]] = {name: [] for name in ("", *names)}
-    now = ""
-    unnamed = _next_of(names)
+    now, order = "", ["", *names]
     for line in script:
         if str(line.get("who", "")) == "assistant":
             if str(line.get("text", "")).strip():
                 found[now].append(str(line["text"]))
         else:
             told = str(line.get("cue", ""))
-            now = told if told in found else next(unnamed, now)
+            # A line that names no cue is the next one's.
+            now = told if told in names else order[min(order.index(now) + 1, len(names))]
     return found
-
-
-def _next_of(names: Sequence[str]) -> Iterator[str]:
-    yield from names
