@@ -33,6 +33,8 @@ RATE_IN, RATE_OUT = 16_000, 24_000
 _MIME = f"audio/pcm;rate={RATE_IN}"
 _RATE = re.compile(r"audio/(?:pcm|l16)\s*(?:;.*?\brate=(\d{4,6})\b.*)?", re.IGNORECASE | re.DOTALL)
 _OFFSET = re.compile(r"(\d{1,6})(?:\.(\d{1,9}))?s")
+#: The alphabet that is safe in URLs, which the vendor's client writes, in the usual one.
+_PLAIN = str.maketrans("-_", "+/")
 _SNAKE = re.compile(r"_([a-z])")
 #: Members of a message, and of its content, that are kept as a note of that name, as they are.
 _NOTED = {
@@ -202,7 +204,7 @@ class Talking:
             return [Note("unreadable", {"mime": printable(str(mime), 100)})]
         rate = int(announced[1] or RATE_OUT)
         try:
-            found = base64.b64decode(data, validate=True)
+            found = base64.b64decode(data.translate(_PLAIN), validate=True)
             if not 8_000 <= rate <= 192_000:
                 raise ValueError(rate)
         except (binascii.Error, ValueError):

@@ -25,7 +25,7 @@ from fullduplex.systems.wire import Door, Gone, Wire, connected
 HOME = "wss://generativelanguage.googleapis.com"
 #: A connection lasts about so long; the server says so about a minute before.
 LONGEST = seconds(600)
-_VERSIONS = ("v1beta", "v1alpha")
+_VERSIONS = ("v1", "v1beta", "v1alpha")
 _NAME = frozenset(string.ascii_letters + string.digits + "-_./")
 _SENSITIVITY = ("", "low", "high")
 _COVERAGE = {
@@ -46,7 +46,8 @@ class GeminiLive:
     its detection of the user's speech, that this driver never switches off. ``interrupts``: whether the user's speech
     stops it. ``coverage``: activity, all or activity-and-video, what of the input a turn holds. ``transcripts``: of
     both sides; ``word_times``: with times. ``vad_signal``: tell when the user begins and ceases to speak.
-    ``proactive`` and ``affective``: need ``api_version=v1alpha``. ``thinking``: its budget in tokens. ``compress``:
+    ``proactive`` and ``affective``: need ``api_version=v1alpha``; the
+    vendor's client asks for v1. ``thinking``: its budget in tokens. ``compress``:
     whether its context slides, without which audio ends after about 15 minutes. ``verify``: whether its certificate
     has to be a trusted one. ``ready_within``: seconds for the handshake.
     """
@@ -71,7 +72,7 @@ class GeminiLive:
     thinking: int | None = None
     temperature: float | None = None
     compress: bool = False
-    api_version: Literal["v1beta", "v1alpha"] = "v1beta"
+    api_version: Literal["v1", "v1beta", "v1alpha"] = "v1"
     verify: bool = True
     ready_within: float = 20.0
 

@@ -28,7 +28,7 @@ from fullduplex.testing.stage import Terms
 
 #: Whoever comes with this key is sent away as Google does it.
 WRONG_KEY = "wrong-key"
-_PATH = re.compile(r"/+ws/google\.ai\.generativelanguage\.v1(?:alpha|beta)\.GenerativeService\.BidiGenerateContent")
+_PATH = re.compile(r"/+ws/google\.ai\.generativelanguage\.v1(?:alpha|beta)?\.GenerativeService\.BidiGenerateContent")
 _RATE = re.compile(r"audio/pcm(?:;rate=(\d{4,6}))?")
 _SNAKE = re.compile(r"_([a-z])")
 
