@@ -14,7 +14,10 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.engines import each, open_engine
 from fullduplex.errors import InputError, RunError
 from fullduplex.reporting import alike, compare
+from fullduplex.reporting.actions import action_rows, action_tables
 from fullduplex.reporting.asked_alike import asked_alike
+from fullduplex.reporting.cards import grounds
+from fullduplex.reporting.dimensions_latex import dimensions_latex
 from fullduplex.reporting.html import write_html
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.report import Speech, estimates_object, report_markdown, rows_of, speech_of, write_files
@@ -154,10 +157,14 @@ def _write_tables(
     pairs = [(one.run, one.measured) for one in scored]
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
+    apart = grounds(pairs, rows)
+    every = [row for table in rows.values() for row in table] + [row for its in apart for row in action_rows(its)]
+    heading = f"{name}@{variant}{_simulated(scored)}"
+    joined = dimensions_latex(action_tables(apart[0]), heading=heading) if apart else ""
     _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech))
-    _write(out / "estimates.csv", csv_text([row for table in rows.values() for row in table]))
-    write_parquet(out / "estimates.parquet", [row for table in rows.values() for row in table])
-    _write(out / "estimates.tex", latex(leading, heading=f"{name}@{variant}{_simulated(scored)}"))
+    _write(out / "estimates.csv", csv_text(every))
+    write_parquet(out / "estimates.parquet", every)
+    _write(out / "estimates.tex", "\n".join(filter(None, (latex(leading, heading=heading), joined))))
 
 
 def _clock_rows(run: Run) -> list[dict[str, Any]]:

@@ -16,11 +16,13 @@ from fullduplex.benchmarks.duplexact.conditions import actions, conditions
 from fullduplex.benchmarks.duplexact.published import CONDITIONS, pooled
 from fullduplex.measures.statistics import estimate, wilson
 from fullduplex.model.trials import Absent, Fact
-from fullduplex.reporting.actions import action_tables
+from fullduplex.reporting.actions import action_rows, action_tables
+from fullduplex.reporting.dimensions_latex import dimensions_latex
 from fullduplex.reporting.dimensions_text import dimensions_markdown, dimensions_terminal
 from fullduplex.reporting.page import write_page
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.seats import Ground, Seat
+from fullduplex.reporting.tables import csv_text
 from fullduplex.runs.measured import Circumstances, Column, Measured
 
 #: Condition -> what is known of each item: (I, S, T), a text for a reason, None for nothing of the kind.
@@ -53,7 +55,7 @@ def measured(answers: Answers, groups: list[str] | None = None, met: list[Circum
     return made
 
 
-def ground(systems: dict[str, Measured], **access: str) -> Ground:
+def ground_of(systems: dict[str, Measured], **access: str) -> Ground:
     board = board_of("duplexact")
     assert board is not None
     rows = [
@@ -66,7 +68,7 @@ def ground(systems: dict[str, Measured], **access: str) -> Ground:
 
 
 def tables(systems: dict[str, Measured], **access: str) -> dict[str, Any]:
-    return {table["key"]: table for table in action_tables(ground(systems, **access))}
+    return {table["key"]: table for table in action_tables(ground_of(systems, **access))}
 
 
 def cell_at(table: dict[str, Any], column: str, row: str = "alpha", group: str = "") -> dict[str, Any]:
@@ -257,7 +259,7 @@ def test_a_page_colours_failures_and_greys_what_never_entered(tmp_path: Path, dr
         "<b>beta": measured({WAIT[0]: [BAD] * 4, WAIT[1]: [BAD]}, met=[MEETING] * 4),
     }
     out = tmp_path / "report.html"
-    data = draw.data(variants=["page"], systems=list(made), estimates=[], dimensions=action_tables(ground(made)))
+    data = draw.data(variants=["page"], systems=list(made), estimates=[], dimensions=action_tables(ground_of(made)))
     write_page(out, data, [draw.item()])
     seen = opened(out)
     page = seen.page
@@ -271,3 +273,40 @@ def test_a_page_colours_failures_and_greys_what_never_entered(tmp_path: Path, dr
     assert page.locator("table.stacks svg rect").count() > 0
     assert page.locator("b").count() == 0 and not seen.said
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_pooled_numbers_are_rows_of_estimates_in_shares() -> None:
+    made = ground_of(
+        {
+            "alpha": measured(
+                {WAIT[0]: [GOOD, HALF], WAIT[1]: [BAD], WAIT[2]: [BAD], "stop_direct_interruption": [(1, 1, 0.5)]}
+            )
+        }
+    )
+    rows = {(row["scenario"], row["metric"]): row for row in action_rows(made)}
+    assert (rows["wait", "immediate"]["value"], rows["wait", "immediate"]["n"]) == (0.5, 4)
+    assert (rows["wait", "follow_through"]["value"], rows["wait", "follow_through"]["n"]) == (0.5, 2)
+    assert rows["wait", "immediate"]["low"] == pytest.approx(wilson(2, 4)[0])
+    assert (rows["stop", "timing"]["value"], rows["stop", "timing"]["unit"]) == (0.5, "s")
+    assert "over 3 conditions" in rows["wait", "immediate"]["method"]
+    assert csv_text(action_rows(made)).count("\n") == 6
+
+
+def test_latex_has_the_tables_cut_between_actions_and_is_safe() -> None:
+    name = "a_b\\input{x}"
+    made = ground_of({name: measured({one.name: [GOOD, HALF] for one in conditions()})}, **{name: "open"})
+    text = dimensions_latex(action_tables(made), heading="duplexact@page")
+    assert "\\input{x}" not in text and "\\textit{Open}" in text
+    assert "100.0 / 50.0 (2)" in text and "{\\scriptsize {[}34.2, 100.0{]} / {[}9.5, 90.5{]} n=2}" in text
+    for piece in text.split("\\begin{table*}")[1:]:
+        columns = piece.split("\\begin{tabular}{l")[1].split("}")[0]
+        assert all(line.count("&") == len(columns) for line in piece.splitlines() if line.endswith("\\\\[2pt]"))
+        assert len(columns) <= 6
+    heads = [line for line in text.splitlines() if "\\multicolumn{3}{c}{Wait}" in line]
+    assert len(heads) == 1 and "Ignore" in heads[0]
+    assert "Every threshold is ours" in text
+
+
+def test_a_benchmark_without_actions_has_no_such_tables(ground: Any) -> None:
+    bare = ground({"alpha": {"logic": {"passed": [1, 0]}}})
+    assert action_tables(bare) == [] and action_rows(bare) == [] and dimensions_latex([], heading="x") == ""

@@ -39,6 +39,7 @@ _NOT_TOLD = "not told"
 #: Why there is no number of what follows, where no instance succeeded at once.
 NONE_ENTERED = "none entered"
 IMMEDIATE, FOLLOW_THROUGH, TIMING = "immediate", "follow_through", "timing"
+_POOLED = ((IMMEDIATE, "I"), (FOLLOW_THROUGH, "S"), (TIMING, "T"))
 
 
 def action_tables(ground: Ground) -> list[Table]:
@@ -57,6 +58,30 @@ def action_tables(ground: Ground) -> list[Table]:
     return made
 
 
+def action_rows(ground: Ground) -> list[dict[str, Any]]:
+    """Return I, S and T of each action, pooled over its conditions, as rows of estimates; shares, not percent.
+
+    ``scenario`` is the action's key. Nothing for a benchmark whose board has none.
+    """
+    table = _overall(ground) if ground.board.actions else None
+    rows = []
+    for row in table["rows"] if table is not None else ():
+        for head, its in zip(table["columns"] if table is not None else (), row["cells"], strict=True):
+            for (metric, title), part in zip(_POOLED, parts_of(its), strict=False):
+                scale = 100 if part["unit"] == "%" else 1
+                told = {key: None if part[key] is None else part[key] / scale for key in ("value", "low", "high")}
+                rows.append(
+                    {
+                        "system": row["name"], "variant": ground.variant, "scenario": head["key"], "metric": metric,
+                        "title": title, "rests_on": "content", "unit": "share" if scale == 100 else part["unit"],
+                        "better": _better(head["key"], metric), **told, "n": part["n"],
+                        "absent": dict(part["absent"]), "method": f"{part['method']}, over {head['over']}",
+                        "judged_by": part["judged"],
+                    }
+                )  # fmt: skip
+    return rows
+
+
 def _overall(ground: Ground) -> Table | None:
     heads, columns = [], []
     for action in actions():
@@ -64,7 +89,11 @@ def _overall(ground: Ground) -> Table | None:
         found = [_together(ground, seat, action, names) for seat in ground.seats]
         if any(found):
             letters = "I / S / T" if action.key in TIMED else "I / S"
-            heads.append({"title": action.title, "unit": letters, "better": "neither", "whose": action.success})
+            over = "1 condition" if len(names) == 1 else f"{len(names)} conditions"
+            heads.append(
+                {"key": action.key, "title": action.title, "unit": letters, "better": "neither",
+                 "whose": action.success, "over": over}
+            )  # fmt: skip
             columns.append(found)
             _mark(found, action)
     return _by_system(ground, "overall", heads, columns)
@@ -90,7 +119,7 @@ def _times(ground: Ground) -> Table | None:
         if any(found):
             heads.append(_head(action, condition))
             columns.append(found)
-            mark_best([part for one in found for part in parts_of(one)], _sooner(action))
+            mark_best([part for one in found for part in parts_of(one)], _better(action.key, TIMING))
     return _by_system(ground, "timing", heads, columns)
 
 
@@ -276,13 +305,16 @@ def _in_setting(ground: Ground, action: Action, metric: str, setting: str) -> Ce
 
 def _mark(found: Sequence[Cell | None], action: Action) -> None:
     """Mark the best I, S and T of a column."""
-    for place, better in enumerate(("higher", "higher", _sooner(action))):
+    for place, (metric, _) in enumerate(_POOLED):
+        better = _better(action.key, metric)
         mark_best([parts_of(one)[place] if len(parts_of(one)) > place else None for one in found], better)
 
 
-def _sooner(action: Action) -> str:
-    """Return which time is better: an interruption before its target point is no better than one after it."""
-    return "neither" if action.key == "interrupt" else "lower"
+def _better(action: str, metric: str) -> str:
+    """Return which side is better: an interruption before its target point is no better than one after it."""
+    if metric != TIMING:
+        return "higher"
+    return "neither" if action == "interrupt" else "lower"
 
 
 def _head(action: Action, condition: Condition) -> dict[str, str]:

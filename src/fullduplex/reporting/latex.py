@@ -108,7 +108,7 @@ def _stacked(name: str) -> str:
     return lines if len(parts) == 1 else f"\\shortstack{{{lines}}}"
 
 
-def _numbers(text: str) -> str:
+def latex_numbers(text: str) -> str:
     """Return printed numbers with a minus sign where text has a hyphen."""
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", latex_text(text))
 
@@ -116,7 +116,7 @@ def _numbers(text: str) -> str:
 def _value(cell: Cell | None) -> str:
     if cell is None:
         return ""
-    text = _numbers(figure(cell.row["value"], str(cell.row.get("unit", ""))))
+    text = latex_numbers(figure(cell.row["value"], str(cell.row.get("unit", ""))))
     text = f"\\textbf{{{text}}}" if cell.best else text
     return text + (f"\\textsuperscript{{{cell.note}}}" if cell.note else "")
 
@@ -125,5 +125,5 @@ def _small(cell: Cell | None) -> str:
     if cell is None or cell.row["value"] is None:
         return ""
     n = "" if cell.row.get("n") is None else f"n={cell.row['n']}"
-    texts = [_numbers(interval(cell.row)), n]
+    texts = [latex_numbers(interval(cell.row)), n]
     return f"{{\\scriptsize {' '.join(filter(None, texts))}}}" if any(texts) else ""
