@@ -37,7 +37,7 @@ from fullduplex.measures.agreement import (
 from fullduplex.measures.metric import Estimate
 from fullduplex.measures.overlap import plain_label
 from fullduplex.model.trials import Verdict
-from fullduplex.reporting.review.store import read_kept
+from fullduplex.reporting.review.store import HEARD, read_kept
 from fullduplex.reporting.trust import FILE
 from fullduplex.runs.items import RECORDED, read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of
@@ -45,8 +45,6 @@ from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run
 
 SCHEMA = 1
-#: Of a review whose clip was played for a smaller share, the reader is told.
-HEARD = 0.5
 Value = float | str
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
+
+import numpy as np
 import pytest
 
 from fullduplex.measures.agreement import naturalness, validity, verdict_of, verdicts
@@ -126,6 +129,26 @@ def test_naturalness_is_over_ratings_and_three_is_not_negative() -> None:
     assert found.mean.value == 3.5 and found.spread == pytest.approx(1.2909944)
     assert found.non_negative.value == 0.75 and found.ratings == {1: 0, 2: 1, 3: 1, 4: 1, 5: 1}
     assert naturalness({"a": {"R1": 4}}).spread is None
+
+
+@pytest.mark.parametrize(("at_least", "there"), [(3, True), (4, False)])
+def test_the_printed_ratings_can_be_counted_from_three_on_and_not_from_four_on(at_least: int, there: bool) -> None:
+    """Content naturalness is printed as 3.96 ± 0.91, 93.1 %: the spread lies between the least and the most possible.
+
+    With mean and rate given the second moment is linear in the shares of the points, so it is extreme where at most
+    three points are used.
+    """
+    widest, narrowest = 0.0, 5.0
+    for mean, rate in product((3.955, 3.96, 3.965), (0.9305, 0.931, 0.9315)):
+        for points in combinations(range(1, 6), 3):
+            rows = np.array([[1.0] * 3, points, [float(point >= at_least) for point in points]])
+            if abs(np.linalg.det(rows)) < 1e-9:
+                continue
+            shares = np.linalg.solve(rows, [1.0, mean, rate])
+            if shares.min() >= 0:
+                spread = float(np.sqrt(shares @ np.square(points) - mean**2))
+                widest, narrowest = max(widest, spread), min(narrowest, spread)
+    assert (narrowest <= 0.915 and widest >= 0.905) == there
 
 
 @pytest.mark.parametrize("answer", [0, 6, 2.5])

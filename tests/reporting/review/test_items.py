@@ -222,3 +222,24 @@ def test_a_review_file_that_was_damaged_is_told_in_one_sentence(tmp_path: Path, 
         with pytest.raises(InputError) as refused:
             ItemReview.open(tmp_path / "out")
         assert "review.json" in str(refused.value) and "\n" not in str(refused.value)
+
+
+def test_words_that_a_maker_placed_stand_in_place_another_voices_apart(data: Path, seat: Callable[..., Desk]) -> None:
+    def phrase(who: str, start: float, *words: str) -> dict[str, Any]:
+        placed = [{"text": text, "timestamp": [start + n / 4, start + n / 4 + 0.2]} for n, text in enumerate(words)]
+        return {"who": who, "timestamp": [start, start + len(words) / 4], "text": " ".join(words), "words": placed}
+
+    phrases = [phrase("background", 0.75, "who", "wants"), phrase("user", 0.25, "rain", "all", "day")]
+    for folder in (data / "da_ignore_other_directed").iterdir():
+        (folder / "script.json").write_text(json.dumps({"cues": [{"id": "u0", "phrases": phrases}]}))
+    clip = cards(seat())["da_ignore_other_directed"]["clips"][0]
+    assert clip["tracks"]["user"]["words"] == [["rain", 0.75, 0.95], ["all", 1.0, 1.2], ["day", 1.25, 1.45]]
+    assert [word[:2] for word in clip["others"]] == [["who", 1.25], ["wants", 1.5]]
+    assert clip["tracks"]["user"]["speech"] == [[0.75, 1.5], [1.25, 1.75]]
+
+
+def test_a_script_that_is_no_makers_costs_the_words_places_alone(data: Path, seat: Callable[..., Desk]) -> None:
+    for folder in (data / "da_ignore_other_directed").iterdir():
+        (folder / "script.json").write_text('{"cues": [{"id": "u0", "phrases": [{"who": 3}]}]}')
+    words = cards(seat())["da_ignore_other_directed"]["clips"][0]["tracks"]["user"]["words"]
+    assert words[0] == ["what", None, None]

@@ -24,7 +24,8 @@ UNCLEAR: Literal["unclear"] = "unclear"
 #: What the raters of an item come to where no answer has more than half of them.
 TIED: Literal["tied"] = "tied"
 Verdict = Literal["yes", "no", "unclear", "tied"]
-#: Of a five-point scale, this and above is not negative: inferred, for the page does not say what its rate counts.
+#: Of a five-point scale, this and above is not negative: inferred. The page does not say what its rate counts, and no
+#: ratings of content naturalness have its mean, its deviation and its rate at 4 and above.
 NON_NEGATIVE = 3
 
 

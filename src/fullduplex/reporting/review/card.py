@@ -15,6 +15,7 @@ from fullduplex.model.trials import Trial
 from fullduplex.reporting.review.claims import Claim
 from fullduplex.reporting.review.forms import Form
 from fullduplex.reporting.review.labels import labels_of
+from fullduplex.reporting.review.marks import marks_of
 from fullduplex.runs.stored import StoredItem, read_item
 
 #: The tasks and events of Full-Duplex-Bench in plain words.
@@ -74,7 +75,8 @@ def card(stored: StoredItem, form: Form, claim: Claim | None = None) -> dict[str
                 "text": "",
             }
             for event in trial.events
-        ],
+        ]
+        + [mark if open_kind else {**mark, "kind": "event", "text": ""} for mark in _marks(trial)],
     }
 
 
@@ -93,6 +95,11 @@ def sheet_of(fields: Mapping[str, str], form: Form) -> dict[str, Any]:
         "told": {question.key: told for question in form.questions if (told := written(question.shows))},
         "asked": [q.key for q in form.questions if not q.shown_if or fields.get(q.shown_if)],
     }
+
+
+def _marks(trial: Trial) -> list[dict[str, Any]]:
+    told = trial.item.reference.get("interaction")
+    return marks_of(told, told.get("turns", ())) if isinstance(told, Mapping) else []
 
 
 def asked(folder: Path, form: Form, claim: Claim | None = None) -> list[str]:

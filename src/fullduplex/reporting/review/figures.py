@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fullduplex.measures.agreement.validity import NON_NEGATIVE
 from fullduplex.reporting.review.forms import Answer, Form, Question
 from fullduplex.reporting.review.store import Review, majority
-
-#: Of a five-point scale, 3 and above are not negative (our reading of DuplexAct's rate).
-NON_NEGATIVE = 3
 
 
 @dataclass(frozen=True, slots=True)

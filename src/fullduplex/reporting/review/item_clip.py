@@ -22,20 +22,12 @@ from fullduplex.reporting.review.claims import Claim
 from fullduplex.reporting.review.forms import Form
 from fullduplex.reporting.review.labels import labels_of
 from fullduplex.reporting.review.laid_out import BREAK_IN, LaidOut, laid_out, names_of
+from fullduplex.reporting.review.marks import marks_of
 from fullduplex.reporting.review.spoken import spoken
 from fullduplex.reporting.review.subjects import Home
 from fullduplex.reporting.sound import HIGHEST_RATE, make_sound
 from fullduplex.runs.stimulus import stimulus
 
-#: What a mark is called above the timeline; none tells the condition.
-MARKED = {
-    "wait": "wait",
-    "ignored": "not for the listener",
-    "entry": "may begin here",
-    "backchannel": "brief token",
-    "target": "break in",
-}
-OVER = "said over the answer"
 #: Raised when the same item would give another file.
 _VERSION = 1
 
@@ -150,17 +142,5 @@ def _events(told: Mapping[str, Any], laid: LaidOut) -> list[dict[str, Any]]:
     turns = [
         {"id": name, "timestamp": [in_seconds(span.start), in_seconds(span.end)]} for name, span in laid.turns.items()
     ]
-    marks = on_the_clock({"turns": [], "expects": [], "probes": [], "pauses": [], **told}, turns)["marks"]
-    made = [
-        {"kind": MARKED[mark["kind"]], "start": mark["start"], "end": mark["end"], "text": mark.get("text", "")}
-        for mark in marks
-        if mark["start"] is not None
-    ]
-    marked = {mark["cue"] for mark in marks}
-    if labels_of(str(told["scenario"])):
-        made += [
-            {"kind": OVER, "start": turn["timestamp"][0], "end": turn["timestamp"][1], "text": ""}
-            for turn in turns[1:]
-            if turn["id"] not in marked
-        ]
-    return made
+    clocked = on_the_clock({"turns": [], "expects": [], "probes": [], "pauses": [], **told}, turns)
+    return marks_of(clocked, turns)

@@ -25,6 +25,8 @@ from fullduplex.reporting.review.forms import Answer
 SCHEMA = 1
 FOLDER = "reviews"
 LONGEST_NAME = 80
+#: Of a review whose clip was played for a smaller share, the reader is told.
+HEARD = 0.5
 #: No line that the page writes is longer; a file of one endless line is damaged, and is not read into memory.
 LONGEST_LINE = 1 << 17
 

@@ -22,13 +22,11 @@ from fullduplex.measures.agreement.validity import NO, NON_NEGATIVE, UNCLEAR, YE
 from fullduplex.measures.metric import Estimate
 from fullduplex.reporting.review.items import ItemReview
 from fullduplex.reporting.review.labels import titles_of
-from fullduplex.reporting.review.store import Review, read_kept
+from fullduplex.reporting.review.store import HEARD, Review, read_kept
 
 FILE = "validity.json"
 SCHEMA = 1
-#: Of a review whose clip was played for a smaller share, the reader is told.
-HEARD = 0.5
-LABELS, SCALE = "yes-no-unclear", "scale"
+LABELS = "yes-no-unclear"
 VOTES = (YES, NO, UNCLEAR)
 _POINTS = [1, 2, 3, 4, 5]
 Ratings = dict[str, dict[str, Value | None]]
@@ -182,4 +180,4 @@ def told_of(entry: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-__all__ = ["FILE", "HEARD", "LABELS", "NON_NEGATIVE", "SCALE", "told_of", "validated"]
+__all__ = ["FILE", "LABELS", "NON_NEGATIVE", "told_of", "validated"]
