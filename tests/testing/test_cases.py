@@ -248,14 +248,37 @@ def test_talks_are_not_held_up_by_what_is_computed() -> None:
     stage = Stage("virtual", lambda *_: answering(False), ms(1))
     order: list[str] = []
 
-    async def one(name: str, lasts: float) -> None:
-        async with stage.resting:
+    async def one(case: int, begins: float, lasts: float) -> None:
+        await asyncio.sleep(begins)
+        async with stage.resting.talk(case):
+            order.append(f"{case} begins")
             await asyncio.sleep(lasts)
-            order.append(f"{name} over")
-        order.append(f"{name} read")
+            order.append(f"{case} over")
+        order.append(f"{case} reads")
+        await asyncio.sleep(1)
+        order.append(f"{case} has read")
+        stage.resting.done(case)
+
+    async def three() -> None:
+        await asyncio.gather(one(1, 0, 1), one(2, 0, 2), one(3, 2.5, 1))
+
+    run_virtual(three())
+    assert order[:4] == ["1 begins", "2 begins", "1 over", "2 over"]
+    # Nor does one begin while another case reads.
+    assert order.index("3 begins") > max(order.index("1 has read"), order.index("2 has read"))
+
+
+def test_a_case_may_hold_another_talk_after_it_read_the_first() -> None:
+    stage = Stage("virtual", lambda *_: answering(False), ms(1))
+
+    async def twice(case: int) -> None:
+        for _ in range(2):
+            async with stage.resting.talk(case):
+                await asyncio.sleep(1)
+        stage.resting.done(case)
 
     async def both() -> None:
-        await asyncio.gather(one("short", 1), one("long", 2))
+        async with asyncio.timeout(10):
+            await asyncio.gather(twice(1), twice(2))
 
     run_virtual(both())
-    assert order[:2] == ["short over", "long over"]

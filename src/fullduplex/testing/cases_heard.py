@@ -219,7 +219,7 @@ async def nothing(stage: Stage) -> Measured:
     said = Utterance(ms(800), ms(500), 19)
     sent = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(stage.terms.nothings))
     behaviour = Behaviour(say=(said,), pace="burst", flush="id", messages=sent)
-    talk, _ = await stage.talk(behaviour, length=ms(1_600))
+    talk, _ = await stage.talk(behaviour, length=ms(2_000))
     whole(talk, said.length, said.block, rough=stage.terms.rough)
     words = [note.text for note in talk.notes if isinstance(note, Said)]
     expect(words == ["only words"], f"the words are {words}")

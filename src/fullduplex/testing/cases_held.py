@@ -42,7 +42,7 @@ async def busy(stage: Stage) -> Measured:
     """A server that accepts and is never ready is left after the stated time."""
     system = stage.make(Behaviour(busy=True), stage.traits(), None, ready_within=seconds(1))
     loop = asyncio.get_running_loop()
-    async with stage.resting:
+    async with stage.resting.talk(stage.case):
         began, why = loop.time(), ""
         try:
             await drive(system, (), length=seconds(1))
@@ -190,7 +190,7 @@ async def unknown(stage: Stage) -> Measured:
     said = Utterance(ms(900), ms(500), 11)
     oddities, known = stage.terms.oddities, stage.terms.vads
     messages = tuple(Sent(ms(100 + 50 * n), message) for n, message in enumerate(oddities))
-    talk, _ = await stage.talk(Behaviour(say=(said,), pace="burst", messages=messages), length=ms(1_700))
+    talk, _ = await stage.talk(Behaviour(say=(said,), pace="burst", messages=messages), length=ms(2_000))
     whole(talk, said.length, said.block, rough=stage.terms.rough)
     vads = sum(isinstance(note, UserVad) for note in talk.notes)
     expect(vads == known, f"{vads} of the {known} spellings of an event were understood")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -35,21 +36,37 @@ class Resting:
     """Lets talks go on together, and whoever comes out of one wait until all have ended.
 
     Reading a watermark takes a second now and then, and on the wall clock every talk of the loop would wait for it.
+    So no talk begins either while a case reads what it heard.
     """
 
     def __init__(self) -> None:
         self._talks = 0
-        self._rest = asyncio.Event()
+        self._reading: set[int] = set()
+        self._rest, self._quiet = asyncio.Event(), asyncio.Event()
+        self._quiet.set()
 
-    async def __aenter__(self) -> None:
+    @asynccontextmanager
+    async def talk(self, case: int) -> AsyncIterator[None]:
+        """Hold a talk of ``case``; come out when all talks have ended, to read."""
+        self.done(case)
+        await self._quiet.wait()
         self._talks += 1
         self._rest.clear()
+        try:
+            yield
+        finally:
+            self._talks -= 1
+            if not self._talks:
+                self._rest.set()
+            await self._rest.wait()
+            self._reading.add(case)
+            self._quiet.clear()
 
-    async def __aexit__(self, *_: object) -> None:
-        self._talks -= 1
-        if not self._talks:
-            self._rest.set()
-        await self._rest.wait()
+    def done(self, case: int) -> None:
+        """Say that ``case`` reads no more."""
+        self._reading.discard(case)
+        if not self._reading:
+            self._quiet.set()
 
 
 #: What no client of the loopback protocol knows.
@@ -124,6 +141,7 @@ class Stage:
     resting: Resting = field(default_factory=lambda: Resting())
     terms: Terms = field(default_factory=Terms)
     beside: Mapping[int, str] = field(default_factory=dict)
+    case: int = 0
 
     @property
     def settle(self) -> int:
@@ -158,7 +176,7 @@ class Stage:
             await system.prepare()
         if self.terms.settles:
             how.setdefault("priming", self.settle)
-        async with self.resting:
+        async with self.resting.talk(self.case):
             return await drive(system, turns, length=length, **how)
 
     def at(self, found: int, planned: int, what: str) -> None:
@@ -234,10 +252,12 @@ async def play(one: Case, stage: Stage) -> CaseResult:
     if one.number in stage.beside:
         return replace(result, outcome="not applicable", why=stage.beside[one.number])
     try:
-        return replace(result, measured=await one.run(stage))
+        return replace(result, measured=await one.run(replace(stage, case=one.number)))
     except Failed as failed:
         return replace(result, outcome="failed", why=printable(str(failed)))
     except asyncio.CancelledError:
         raise
     except Exception as error:  # noqa: BLE001
         return replace(result, outcome="failed", why=printable(f"{type(error).__name__}: {error}"))
+    finally:
+        stage.resting.done(one.number)
