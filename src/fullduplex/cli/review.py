@@ -130,6 +130,8 @@ def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
     if len(paths) > 1:
         raise RunError(f"items are reviewed a folder at a time, and {len(paths)} were given; give one")
     there = ItemReview.open(paths[0]) if is_review(paths[0]) else None
+    if there is None and not any(paths[0].rglob("cues.json")):
+        raise RunError(f"{paths[0]}: holds neither a run (run.json) nor items (cues.json); give one or the other")
     data, out = paths[0], given["out"] or Path(f"{paths[0].resolve().name}.review")
     if there is not None:
         data, out = there.data, paths[0]

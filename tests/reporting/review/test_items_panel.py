@@ -154,6 +154,12 @@ def test_what_is_for_runs_is_refused_in_a_sentence(panel: Path, options: list[st
     assert done.exit_code == 1 and said in done.output
 
 
+def test_a_folder_of_neither_runs_nor_items_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing"):
+        done = call("review", path)
+        assert done.exit_code == 1 and "neither a run (run.json) nor items (cues.json)" in done.output
+
+
 def test_few_ratings_and_other_words_are_told(panel: Path, tmp_path: Path) -> None:
     _, chosen = choose_items(panel / "data", tmp_path / "out", FORM)
     desk = Desk(FORM, chosen)
