@@ -81,13 +81,20 @@ class Dialect(Protocol):
         """
         ...
 
-    def hears(self, message: str | bytes) -> Iterable[Samples | Mapping[str, Any]]:
-        """Return what the client said: sound of the user at ``rate_in``, or an event for the talker.
+    def hears(self, message: str | bytes) -> Iterable[Samples | Mapping[str, Any] | Answer]:
+        """Return what the client said: sound of the user at ``rate_in``, an event for the talker, or its answer.
 
         Events: ``{"type": "pong", "n"}``, ``{"type": "finish"}``, and ``{"type": "heard", "id", "played"}`` with the
         utterance's number and microseconds. Raises :class:`Unheard` for what such a server closes the talk for.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A message that the client gets at once, for one of its own."""
+
+    message: str | bytes
 
 
 class Unheard(Exception):
@@ -104,7 +111,8 @@ class Facade:
     """A protocol's server side: ``dialect`` makes one talk of a behaviour that ``fits`` has made fitting.
 
     ``beside`` says for the number of a case why it does not apply. ``subprotocols`` are what it takes of those that
-    a client offers.
+    a client offers. ``refuses`` gives for a path and headers the HTTP status and body of a refusal, None for who is
+    let in. ``aside`` holds a connection that is no talk, and returns whether it was one. Both are for sockets only.
     """
 
     name: str
@@ -113,6 +121,8 @@ class Facade:
     fits: Callable[[Behaviour], Behaviour] = as_it_is
     beside: Mapping[int, str] = field(default_factory=dict)
     subprotocols: tuple[str, ...] = ()
+    refuses: Callable[[str, Mapping[str, str]], tuple[int, str] | None] | None = None
+    aside: Callable[[Peer], Awaitable[bool]] | None = None
 
 
 def facade_of(name: str, options: Mapping[str, Any] | None = None) -> Facade:

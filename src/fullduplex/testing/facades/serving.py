@@ -64,8 +64,13 @@ async def serve(
 
     async def talk(connection: Any) -> None:
         report: Mapping[str, Any] = {}
+        client = _Client(connection)
+        if facade.aside is not None:
+            with suppress(Gone):
+                if await facade.aside(client):
+                    return
         try:
-            report = await hold(facade, fitting, _Client(connection))
+            report = await hold(facade, fitting, client)
         except Reset:
             reset(connection)
         except Gone:
@@ -74,6 +79,10 @@ async def serve(
         finally:
             if reported is not None:
                 reported(report)
+
+    def let_in(connection: Any, request: Any) -> Any:
+        refused = facade.refuses and facade.refuses(str(request.path), dict(request.headers.raw_items()))
+        return connection.respond(*refused) if refused else None
 
     async with listen(
         talk,
@@ -84,6 +93,7 @@ async def serve(
         max_size=None,
         ping_interval=None,
         close_timeout=1,
+        process_request=let_in,
         subprotocols=list(facade.subprotocols) or None,  # type: ignore[arg-type]
     ) as server:
         yield next(iter(server.sockets)).getsockname()[1]

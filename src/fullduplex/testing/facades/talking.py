@@ -15,7 +15,7 @@ from fullduplex.model.spans import SECOND
 from fullduplex.systems.loopback import HEADER, HEARD, LAST, USER_AUDIO
 from fullduplex.systems.wire import Gone
 from fullduplex.testing.behaviour import Behaviour
-from fullduplex.testing.facades import Dialect, Facade, Peer, Spoken, Unheard
+from fullduplex.testing.facades import Answer, Dialect, Facade, Peer, Spoken, Unheard
 from fullduplex.testing.model import Talker
 
 
@@ -85,6 +85,9 @@ async def _read(talker: Talker, dialect: Dialect, peer: Peer) -> None:
                 await peer.close(str(refused))
                 return
             for event in heard:
+                if isinstance(event, Answer):
+                    await peer.send(event.message)
+                    continue
                 if isinstance(event, Mapping):
                     await talker.hear(_told(event))
                     continue

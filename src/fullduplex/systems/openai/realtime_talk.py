@@ -1,0 +1,323 @@
+"""One talk over the Realtime API: events become sound, words and flushes, and it is told what was heard.
+
+A chunk's id is its response's. What has to be taken back, and when: at ``input_audio_buffer.speech_started``, unless
+``interrupt_response`` is false, every response that has not been heard to its end; late deltas of it keep its id and
+so are dropped by the player. At the next frame, when the player's position is exact, ``conversation.item.truncate``
+tells the server how much of each item was heard: never more than came, since it is counted from what came.
+``output_audio_buffer.cleared`` (Azure, and servers with WebRTC behind) takes back the response that it names.
+
+``speech_started`` carries the padding in front of the user's speech, and ``speech_stopped`` the silence that was waited
+for: they are kept as they are told, with the settings that say how long both are.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, UserVad
+from fullduplex.driving.playout import Chunk, Flush, Samples
+from fullduplex.errors import ConversationError, printable
+from fullduplex.model.spans import SECOND, in_seconds, seconds
+from fullduplex.systems.openai.line import Event, Line, error_text, member, milliseconds, text
+from fullduplex.systems.openai.presets import BETA
+from fullduplex.systems.openai.session import Session, kept, told_formats
+from fullduplex.systems.openai.sound import Format, Voice, announced, bytes_of, encoded, text_of, wav
+from fullduplex.systems.wire import Gone
+
+#: Events of the protocol that say nothing which the others do not.
+_PLAIN = frozenset(
+    {
+        "conversation.item.added",
+        "conversation.item.done",
+        "conversation.item.created",
+        "input_audio_buffer.committed",
+        "input_audio_buffer.cleared",
+        "response.output_item.added",
+        "response.output_item.done",
+        "response.content_part.added",
+        "response.content_part.done",
+        "response.output_audio.done",
+        "output_audio_buffer.started",
+        "output_audio_buffer.stopped",
+        "heartbeat",
+    }
+)
+#: Transcripts: who says them, where their text is, and whether it is all of it.
+_TEXTS = {
+    "response.output_audio_transcript.delta": ("system", "delta", False),
+    "response.output_audio_transcript.done": ("system", "transcript", True),
+    "response.output_text.delta": ("system", "delta", False),
+    "response.output_text.done": ("system", "text", True),
+    "conversation.item.input_audio_transcription.delta": ("user", "delta", False),
+    "conversation.item.input_audio_transcription.completed": ("user", "transcript", True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What both sides hold to: formats and rates of the user and the system, who interrupts, how pieces are packed."""
+
+    formats: tuple[Format, Format]
+    rates: tuple[int, int]
+    interrupts: bool = True
+    wav_in: bool = False
+    stamped: bool = False
+
+
+@dataclass(slots=True)
+class _Response:
+    """A response: the samples that came of each item, in order; how many of all were heard; whether it is over."""
+
+    id: str
+    items: dict[tuple[str, int], int] = field(default_factory=dict)
+    heard: int = 0
+    done: bool = False
+    dropped: bool = False
+
+    @property
+    def came(self) -> int:
+        return sum(self.items.values())
+
+
+class Talking:
+    """One talk over a line. ``told`` are the settings of the driver, ``longest`` the session's limit."""
+
+    def __init__(self, line: Line, agreed: Agreed, told: Mapping[str, Any], longest: int = 0) -> None:
+        self.ready = Ready(told)
+        self._line, self._agreed, self._longest = line, agreed, longest
+        self._voice = Voice(agreed.formats[1], agreed.rates[1], agreed.rates[1])
+        self._early: list[Happening] = []
+        self._responses: dict[str, _Response] = {}
+        self._speaking = ""
+        self._truncate: list[_Response] = []
+        self._written: set[tuple[str, str, int]] = set()
+        self._last: tuple[_Response, tuple[str, int]] | None = None
+        self._error, self._sent = "", 0
+
+    @property
+    def read(self) -> float | None:
+        """Return when the latest message was read, on the event loop's clock, where the wire tells."""
+        return self._line.read
+
+    @property
+    def last_error(self) -> str:
+        """Return the last error that was told, to be put behind a reason; empty where there was none."""
+        return f"; its last error: {self._error}" if self._error else ""
+
+    async def get_ready(self, session: Session) -> None:
+        """Return once the session is as it was asked for; what comes before is kept for the talk.
+
+        Raises :class:`ConversationError` where the server refuses it.
+        """
+        created: Any = None
+        while created is None:
+            told = await self._line.next()
+            if isinstance(told, dict) and told["type"] in ("session.created", "conversation.created"):
+                # Some begin with the conversation, and have no session to tell of.
+                created = kept(told.get("session"))
+            else:
+                self._early += self._handshake(told)
+        await self._give({"type": "session.update", "session": session})
+        while True:
+            told = await self._line.next()
+            if isinstance(told, dict) and told["type"] == "session.updated":
+                break
+            if isinstance(told, dict) and told["type"] == "session.created":
+                created = created | kept(told.get("session"))
+                continue
+            self._early += self._handshake(told)
+        effective = created | kept(told.get("session"))
+        into, out = told_formats(effective)
+        if announced(into, (self._agreed.formats[0], self._agreed.rates[0]))[0] != self._agreed.formats[0]:
+            raise ConversationError("the session takes the user's sound in another format than it was asked to")
+        format, rate = announced(out, (self._agreed.formats[1], self._agreed.rates[1]))
+        self._voice = Voice(format, rate, self._agreed.rates[1])
+        resampled = rate != self._agreed.rates[1]
+        self.ready = Ready(dict(self.ready.settings) | {"session": effective, "resampled": resampled})
+
+    def _handshake(self, told: Event | Note) -> list[Happening]:
+        if isinstance(told, dict) and told["type"] == "error":
+            raise ConversationError(f"the realtime API refused the session: {self._line.plain(error_text(told))}")
+        return self._understood(told)
+
+    async def _give(self, event: Mapping[str, Any]) -> None:
+        stamp = {"client_timestamp": time.time_ns() // 1_000_000} if self._agreed.stamped else {}
+        await self._line.give(dict(event) | stamp)
+
+    async def send(self, frame: Samples) -> None:
+        """Send the next frame of the user."""
+        self._sent += len(frame)
+        data = encoded(self._agreed.formats[0], frame)
+        if self._agreed.wav_in:
+            data = wav(data, self._agreed.rates[0])
+        await self._give({"type": "input_audio_buffer.append", "audio": text_of(data)})
+
+    async def heard(self, position: Position) -> None:
+        """Keep how far it was heard, and tell how much of what was taken back had been."""
+        response = self._responses.get(position.id)
+        if response is not None:
+            self._speaking = position.id
+            # The position was cut to a whole microsecond: the sample that it lies in was heard.
+            response.heard = min(response.came, -(-position.played * self._agreed.rates[1] // SECOND))
+        cut, self._truncate = self._truncate, []
+        for one in cut:
+            left = one.heard
+            for (item, content), came in one.items.items():
+                of_it = min(left, came)
+                left -= of_it
+                if item and of_it < came:
+                    at = of_it * 1_000 // self._agreed.rates[1]
+                    await self._give(
+                        {"type": "conversation.item.truncate", "item_id": item, "content_index": content,
+                         "audio_end_ms": at}
+                    )  # fmt: skip
+
+    async def finish(self) -> None:
+        """Take no note: the session ends with the connection."""
+
+    async def __aiter__(self) -> AsyncIterator[Happening]:
+        """Yield what comes until the server closes or is gone."""
+        for event in self._early:
+            yield event
+        while True:
+            try:
+                told = await self._line.next()
+            except Gone as error:
+                yield Closed(self._ended(str(error)))
+                return
+            for event in self._understood(told):
+                yield event
+
+    def _ended(self, why: str) -> str:
+        if self._longest and self._sent * SECOND // self._agreed.rates[0] >= self._longest - seconds(2):
+            why = f"the session's limit of {in_seconds(self._longest):g} s was reached ({why})"
+        return why + self.last_error
+
+    def _understood(self, told: Event | Note) -> list[Happening]:
+        """Return the events of one message; what cannot be understood is a note."""
+        if isinstance(told, Note):
+            return [told]
+        kind = BETA.get(told["type"], told["type"])
+        if kind == "response.output_audio.delta":
+            return self._sound(told)
+        if kind in _TEXTS:
+            return self._words(kind, told)
+        if kind in ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"):
+            return self._user(kind.endswith("started"), told)
+        if kind == "output_audio_buffer.cleared":
+            return self._taken_back(self._responses.get(text(told, "response_id")))
+        if kind == "response.created":
+            self._of(text(told, "response", "id"))
+            return [Note("response.created", {"id": text(told, "response", "id")})]
+        if kind == "response.done":
+            return self._done(told)
+        if kind == "error":
+            self._error = self._line.plain(error_text(told))
+            return [Note("error", _members(told, "error"))]
+        if kind == "rate_limits.updated":
+            return [Note("rate_limits", {"limits": told.get("rate_limits")})]
+        if kind in ("session.updated", "session.created"):
+            return [Note("session", kept(told.get("session")))]
+        if kind == "conversation.item.truncated":
+            return [Note("truncated", _members(told))]
+        if kind in _PLAIN:
+            return []
+        if kind.startswith(("conversation.", "response.", "input_audio_buffer.", "mcp_list_tools.")):
+            return [Note(printable(kind, 80), _members(told))]
+        return [Note("unknown", {"type": printable(kind, 80), "members": [printable(key) for key in list(told)[:20]]})]
+
+    def _of(self, id: str) -> _Response:
+        return self._responses.setdefault(id, _Response(id))
+
+    def _sound(self, told: Event) -> list[Happening]:
+        try:
+            data = bytes_of(told.get("delta"))
+        except ValueError:
+            return [Note("unreadable", _members(told))]
+        events: list[Happening] = []
+        response = self._of(text(told, "response_id"))
+        place = (text(told, "item_id"), index if isinstance(index := told.get("content_index"), int) else 0)
+        if place not in response.items:
+            # What an utterance before held back for a change of rate belongs to it.
+            events += self._tail()
+            response.items[place] = 0
+        self._last = response, place
+        samples = self._voice.take(data)
+        response.items[place] += len(samples)
+        return [*events, Chunk(samples, response.id)]
+
+    def _tail(self) -> list[Happening]:
+        rest = self._voice.end()
+        if self._last is None or not len(rest):
+            return []
+        response, place = self._last
+        response.items[place] += len(rest)
+        return [Chunk(rest, response.id)]
+
+    def _words(self, kind: str, told: Event) -> list[Happening]:
+        who, where, whole = _TEXTS[kind]
+        content = told.get("content_index")
+        of = (who, text(told, "item_id"), content if isinstance(content, int) else 0)
+        said = text(told, where)
+        events: list[Happening] = []
+        # The whole text comes behind its pieces, where there are any.
+        if said and not (whole and of in self._written):
+            events = [Said(said, who, text(told, "response_id") if who == "system" else "")]  # type: ignore[arg-type]
+        self._written.add(of)
+        if whole and isinstance(told.get("usage"), Mapping):
+            events.append(Note("usage", {"of": "transcription", **told["usage"]}))
+        return events
+
+    def _user(self, speaking: bool, told: Event) -> list[Happening]:
+        vad = UserVad(speaking, milliseconds(told.get("audio_start_ms" if speaking else "audio_end_ms")))
+        if not speaking or not self._agreed.interrupts:
+            return [vad]
+        return [vad, *self._taken_back(None)]
+
+    def _taken_back(self, one: _Response | None) -> list[Happening]:
+        """Take back ``one`` response, else all that were not heard to their end; with none, a flush of nothing."""
+        if one is None:
+            known = list(self._responses.values())
+            now = next((n for n, response in enumerate(known) if response.id == self._speaking), 0)
+            found = [r for r in known[now:] if not r.dropped and (not r.done or r.heard < r.came)]
+        else:
+            found = [one]
+        events = self._tail()
+        for response in found:
+            response.dropped = True
+            # Where nothing of it was heard, the position will name another.
+            self._truncate.append(response)
+            events.append(Flush(response.id or None))
+            if not response.id:
+                # Without ids the next one is another, and cannot be told from this one.
+                del self._responses[""]
+        return events if found else [*events, Flush(None)]
+
+    def _done(self, told: Event) -> list[Happening]:
+        response = self._of(text(told, "response", "id"))
+        response.done = True
+        data = {"id": response.id, "status": text(told, "response", "status")}
+        for name in ("status_details", "usage"):
+            value = member(told, "response", name)
+            if isinstance(value, Mapping):
+                data[name] = dict(value)
+        error = text(told, "response", "status_details", "error", "message")
+        self._error = self._line.plain(error) if error else self._error
+        return [*self._tail(), Note("response.done", data)]
+
+
+def _members(told: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return the members of an event, or of an object in it, without sound."""
+    found = member(told, *names)
+    told = found if isinstance(found, Mapping) else told
+    return {
+        printable(str(name), 80): value if not isinstance(value, str) else value[:2_000]
+        for name, value in list(told.items())[:40]
+        if name not in ("audio", "delta")
+    }
+
+
+__all__ = ["Agreed", "Talking"]
