@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conducts import ENDS, Line, call, case, estimate, exact_chain, judged, run
+from tests.test_actions_chain import GOOD, LIKE, answer, lay_out
+
+from fullduplex.benchmarks.duplexact.conditions import Condition, conditions
+from fullduplex.judged import Judging, judge_run
+from fullduplex.model.spec import Spec
+from fullduplex.runs.run import Run
 
 TALE = "so there was a long story " * 3
 ANSWER = "right that is what it is"
@@ -76,3 +83,42 @@ def test_a_joint_report_shows_both_and_marks_the_best(runs: Path) -> None:
     assert line.count("★") == 1 and "1/1" in line and "0/2" in line
     told = (runs / "both/report.md").read_text()
     assert "- ruled: fullduplex" in told and "- judged: fullduplex" in told
+
+
+def told(path: Path, condition: Condition, metric: str) -> Mapping[str, Any]:
+    key = (f"da_{condition.name}", metric)
+    rows = json.loads((path / "estimates.json").read_text())["estimates"]
+    return next(row for row in rows if (row["scenario"], row["metric"]) == key)
+
+
+@pytest.fixture(scope="module")
+def acted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a judged run of actions: of each a good item, and one whose response only its meaning tells."""
+    root = tmp_path_factory.mktemp("acted")
+    short = {"take_turn_immediate": (Line(ENDS + 300, ENDS + 700, "yes"), Line(ENDS + 1500, ENDS + 3500, ANSWER))}
+    for condition in conditions():
+        lay_out(root, condition.name, "good", (short | LIKE).get(condition.name, GOOD[condition.action]))
+    with exact_chain(root / "cache"):
+        system = f"acting:file={root}/conduct/{{set}}/{{id}}.json"
+        call("run", "duplexact@all", "--data", root / "items", "--system", system, "--recogniser", "reported",
+             "--engine", "here", "--no-page", "--name", "acting", "--out", root / "run")  # fmt: skip
+        judge_run(Run.open(root / "run"), Judging(Spec("recorded", {"answer": answer})), cache=root / "cache")
+        call("measure", root / "run")
+    return root / "run"
+
+
+@pytest.mark.parametrize("condition", conditions(), ids=lambda one: one.name)
+def test_what_follows_an_action_is_marked_with_every_verdict_it_rests_on(acted: Path, condition: Condition) -> None:
+    row = told(acted, condition, "follow_through")
+    assert row["value"] is not None and row["worth"] == "not validated"
+    assert "rubric follow-through" in row["judged_by"]
+    assert ("rubric backchannel-tone" in row["judged_by"]) == (condition.action == "backchannel")
+    # Which utterance is the response was a verdict too.
+    assert ("rubric substantive" in row["judged_by"]) == (condition.name == "take_turn_immediate")
+
+
+@pytest.mark.parametrize("condition", conditions(), ids=lambda one: one.name)
+def test_success_at_once_is_marked_only_where_meaning_decided_it(acted: Path, condition: Condition) -> None:
+    row = told(acted, condition, "immediate")
+    assert row["value"] == 1
+    assert ("rubric substantive" in row.get("judged_by", "")) == (condition.name == "take_turn_immediate")

@@ -93,4 +93,4 @@ def test_a_row_on_the_page_opens_its_item(tmp_path: Path, draw: Any, opened: Any
     assert page.inner_text("#item h3") == "0"
     assert "said <u>nothing</u>" in page.inner_text("#listed")
     page.click("#listed tbody a")
-    page.wait_for_function("document.querySelector('#item h3').textContent === 'a/1'")
+    page.wait_for_selector("#item h3:text-is('a/1')")

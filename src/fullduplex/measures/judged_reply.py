@@ -28,6 +28,11 @@ def rests_on(verdict: Verdict, name: str) -> str:
     return "" if by_person(verdict) else name.partition(":")[0]
 
 
+def every_verdict(*names: str) -> str:
+    """Return the names of all verdicts that a fact rests on, each once, with commas between; "" for none."""
+    return ", ".join(dict.fromkeys(one for name in names for one in name.split(", ") if one))
+
+
 def verdict_on(trial: Trial, name: str, key: str) -> Verdict | Absent | None:
     """Return the verdict ``name`` on the reply called ``key``, None where none is known.
 

@@ -23,7 +23,7 @@ class Fact:
     """A measured value (seconds, a share, a flag, a count), where it happened, and why it is what it is.
 
     ``at`` is a time on the session clock in microseconds: where to listen. ``verdict`` names the judge's verdict that
-    it rests on (``addressed``), "" where a rule or a person decided.
+    it rests on (``addressed``; of several, with commas between), "" where a rule or a person decided.
     """
 
     value: float

@@ -38,7 +38,8 @@ def entered(measured: Measured, variant: str) -> Entered:
                 continue
             items[item] = None
             if verdict:
-                there |= {kind for kind in said if kind[0] == verdict}
+                names = verdict.split(", ")
+                there |= {kind for kind in said if kind[0] in names}
     for item in items:
         made.given.update(measured.said[item])
     return made

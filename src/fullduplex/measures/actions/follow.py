@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fullduplex.measures.actions import responses
 from fullduplex.measures.actions.backchannels import backchannelled, listening
@@ -14,7 +14,7 @@ from fullduplex.measures.actions.responses import INTERRUPT, RECOVER, TAKE_TURN
 from fullduplex.measures.actions.silence import ignored, waited
 from fullduplex.measures.exchange_ground import Heard, spoken
 from fullduplex.measures.floor import Utterance
-from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
+from fullduplex.measures.judged_reply import by_person, every_verdict, reply_key, rests_on, verdict_on
 from fullduplex.measures.replies import Limits as Replies
 from fullduplex.measures.replies import Reply, asked, reply_to_turn
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -73,18 +73,8 @@ def follow_through(trial: Trial, action: str, condition: str, limits: Limits) ->
         return first
     if not first.value:
         return Absent(NOT_ENTERED, first.why)
-    if action == BACKCHANNEL:
-        return _listened(trial, condition, limits)
-    found = followed(trial, action, condition, limits)
-    if isinstance(found, Absent):
-        return found
-    person = trial.verdicts.get(FOLLOW_THROUGH)
-    if isinstance(person, Verdict) and by_person(person):
-        return _judged(person, found.due if found.reply is None else found.reply.onset)
-    if found.reply is None:
-        # What nobody can read is no silence: a response whose words are not known is not judged.
-        return too_soon(found.at, found.due) or Fact(0, found.at.end, f"{NO_REPLY} with a word in it")
-    return _verdict(trial, found.reply)
+    then = _then(trial, action, condition, limits)
+    return then if isinstance(then, Absent) else replace(then, verdict=every_verdict(first.verdict, then.verdict))
 
 
 def followed(trial: Trial, action: str, condition: str, limits: Limits) -> Followed | Absent:
@@ -134,6 +124,21 @@ def named(reply: Reply) -> str:
     return reply_key(reply.onset, reply.words)
 
 
+def _then(trial: Trial, action: str, condition: str, limits: Limits) -> Fact | Absent:
+    if action == BACKCHANNEL:
+        return _listened(trial, condition, limits)
+    found = followed(trial, action, condition, limits)
+    if isinstance(found, Absent):
+        return found
+    person = trial.verdicts.get(FOLLOW_THROUGH)
+    if isinstance(person, Verdict) and by_person(person):
+        return _judged(person, found.due if found.reply is None else found.reply.onset)
+    if found.reply is None:
+        # What nobody can read is no silence: a response whose words are not known is not judged.
+        return too_soon(found.at, found.due) or Fact(0, found.at.end, f"{NO_REPLY} with a word in it")
+    return _verdict(trial, found.reply)
+
+
 def _listened(trial: Trial, condition: str, limits: Limits) -> Fact | Absent:
     found = listening(trial, limits)
     if isinstance(found, Absent):
@@ -160,7 +165,8 @@ def _listened(trial: Trial, condition: str, limits: Limits) -> Fact | Absent:
     fits = _verdict(trial, later.reply)
     if isinstance(fits, Absent):
         return fits
-    return Fact(fits.value, token.span.start if fits.value else fits.at, f"{why}; later {fits.why}", fits.verdict)
+    both = every_verdict(rests_on(tone, TONE), fits.verdict)
+    return Fact(fits.value, token.span.start if fits.value else fits.at, f"{why}; later {fits.why}", both)
 
 
 def _after_stop(met: Met, limits: Limits) -> Reply | None:
