@@ -55,7 +55,7 @@ def test_a_conversation_that_fails_is_told_by_the_exit_status(corpus: Path, tmp_
         (["{corpus}"], 2, "Missing option '--out'"),
         (["{corpus}", "--out", "{out}", "--rules", "none"], 1, "--rules: found none, expected duplexact"),
         (["{corpus}", "--out", "{out}", "--setting", "pub"], 1, "--setting: found pub, expected casual"),
-        (["{corpus}", "--out", "{out}", "--format", "candor"], 1, "--format: found candor"),
+        (["{corpus}", "--out", "{out}", "--format", "nonesuch"], 1, "--format: found nonesuch"),
         (["{corpus}", "--out", "{corpus}/items"], 1, "found a folder inside the corpus"),
         (["{corpus}", "--out", "{out}", "--language", "fr"], 1, "give --model"),
         (["{corpus}/nowhere", "--out", "{out}"], 1, "no such folder"),

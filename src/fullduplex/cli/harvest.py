@@ -2,44 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
-from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _family, _json, _say, _shown_json, main
+from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _json, _say, _shown_json, main
 from fullduplex.errors import InputError, printable
+from fullduplex.once import once_per_process
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """One conversation to be surveyed, in whatever process: nothing in it is sound."""
+
+    root: Path
+    form: str
+    recordings: Path | None
+    language: str
+    name: str
+    asked: Any
+    detector: Any
+    recogniser: Any
+    cache: Path
 
 
 @main.command()
 @click.argument("corpus", type=_PATH, required=False)
-@click.option("--rules", default="duplexact", show_default=True, metavar="NAME", help="What is looked for.")
+@click.option("--rules", default="duplexact", show_default=True, metavar="NAME|FILE",
+              help="What is looked for: duplexact, fdb-1.0, fdb-1.5, french-callfc, french-media, or your own "
+              "file that ends in .toml.")  # fmt: skip
 @click.option("--out", type=_PATH, help="The folder for the items.")
 @click.option("--format", "form", default="", metavar="NAME",
-              help="What the corpus is: switchboard, two-channel. Default: by what the folder holds.")  # fmt: skip
+              help="What the corpus is: switchboard, two-channel ... Default: by what the folder holds.")  # fmt: skip
 @click.option("--recordings", type=_PATH, metavar="DIR", help="Where the audio lies, if not in the corpus.")
 @click.option("--audio", metavar="LICENCE", default="",
               help="Write sound too, by this right, which is written down. Default: annotations only.")  # fmt: skip
 @click.option("--setting", metavar="NAME", help="casual, meeting, interview, customer_service. Default: the corpus'.")
-@click.option("--language", default="en", show_default=True, help="The language spoken, as a two-letter code.")
+@click.option("--language", metavar="CODE",
+              help="The language spoken, as a two-letter code. Default: the corpus' own, else en.")  # fmt: skip
 @click.option("--model", metavar="SPEC", shell_complete=_family("language_models"),
               help="The language model that decides what a place means. Default: rules on words, marked.")  # fmt: skip
 @click.option("--detector", default="silero:edges=refined", show_default=True, metavar="SPEC",
               shell_complete=_family("detectors"), help="What finds speech where there are no words.")  # fmt: skip
-@click.option("--recogniser", default="whisper", show_default=True, metavar="SPEC",
-              shell_complete=_family("recognisers"), help="What finds words where there are none.")  # fmt: skip
-@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N items of each condition.")
+@click.option("--recogniser", default="whisper", show_default=True, metavar="SPEC|none",
+              shell_complete=_family("recognisers"),
+              help="What finds words where there are none; none: speech alone.")  # fmt: skip
+@click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N items of each condition of duplexact.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draws the order of conversations, with --limit.")  # fmt: skip
+@click.option("--cap", type=click.IntRange(0), metavar="N",
+              help="The best N of each task of Full-Duplex-Bench, 0 for all. Default: the rules', 150.")  # fmt: skip
+@click.option("--system-side", type=click.IntRange(1, 2), metavar="1|2",
+              help="The side that a system replaces. Default: each in turn; french-media has to be told.")  # fmt: skip
+@click.option("--tokens", type=_PATH, metavar="FILE", help="Your own list of listeners' tokens, as TOML.")
+@click.option("--withhold", type=_PATH, metavar="FILE", help="Names to put out of all texts, one a line.")
+@click.option("--licence", default="", metavar="TEXT", help="The corpus' licence, if its folder does not tell it.")
+@click.option("--where", default="", metavar="TEXT", help="Where the corpus is to be had, if its folder does not tell.")
+@click.option("--accepted", type=_PATH, metavar="PATH",
+              help="What people decided: a run or a folder that was reviewed with the form accept, or a JSON file "
+              "{TASK/ID: accept|reject}. What is rejected is left out.")  # fmt: skip
 @click.option("--rebuild", type=_PATH, metavar="DIR", help="Make the items of an annotations-only release again.")
 @click.option("--corpus", "again", type=_PATH, metavar="PATH", help="The corpus that --rebuild takes the sound from.")
+@click.option("--table", "tables", type=_PATH, multiple=True, metavar="DIR",
+              help="Print how many items of each task these harvests have, no more; may be repeated.")  # fmt: skip
+@_engine
 @_json
-def harvest(corpus: Path | None, **given: Any) -> int:
-    """Make items from the two-channel conversations of CORPUS: pauses, backchannels, slight overlaps.
+@click.pass_context
+def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int:
+    """Make items from the two-channel conversations of CORPUS: pauses, answers, backchannels, interruptions.
 
     Every filter is counted, and every place that was dropped has its reason in dropped.jsonl. Without --audio nothing
     of the corpus' sound is written, only where it is. What is there already is not made again.
     """
+    if given["tables"]:
+        from fullduplex.making.harvest.fdb.harvest import table_by_corpus
+
+        click.echo(table_by_corpus(given["tables"]))
+        return 0
     if given["rebuild"]:
         if corpus is not None or given["again"] is None:
             raise click.UsageError("--rebuild needs --corpus, and no CORPUS")
@@ -49,18 +91,38 @@ def harvest(corpus: Path | None, **given: Any) -> int:
     if given["out"] is None:
         raise click.UsageError("Missing option '--out'.")
     from fullduplex.data.corpora.opened import open_corpus
+    from fullduplex.making.harvest.chosen_rules import chosen_rules
+    from fullduplex.making.harvest.rules import Rules
+
+    name, rules = chosen_rules(given["rules"])
+    of_duplexact = isinstance(rules, Rules)
+    for option in _OF_FDB if of_duplexact else _OF_DUPLEXACT:
+        if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+            where = "Full-Duplex-Bench" if of_duplexact else "duplexact"
+            raise click.UsageError(f"--{option.replace('_', '-')} belongs to the rules of {where}, not to {name}.")
+    language = given["language"] or "en"
+    opened = open_corpus(corpus, given["form"], recordings=given["recordings"], language=language)
+    _apart(corpus, given["out"])
+    if isinstance(rules, Rules):
+        return _for_duplexact(opened, name, rules, {**given, "language": language})
+    return _for_fdb(opened, corpus, name, rules, given)
+
+
+_OF_DUPLEXACT = ("setting", "model", "limit", "seed")
+_OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "accepted", "engine")
+
+
+def _for_duplexact(opened: Any, name: str, rules: Any, given: Any) -> int:
     from fullduplex.making.harvest.counting import table_of
     from fullduplex.making.harvest.harvest import COUNTS
     from fullduplex.making.harvest.harvest import harvest as harvested
 
-    opened = open_corpus(corpus, given["form"], recordings=given["recordings"], language=given["language"])
-    _apart(corpus, given["out"])
     bar = _Bar()
     try:
         found = harvested(
             opened,
             given["out"],
-            given["rules"],
+            name,
             semantics=_semantics(given),
             ears=lambda: _ears(given),
             audio_allowed=given["audio"],
@@ -69,6 +131,7 @@ def harvest(corpus: Path | None, **given: Any) -> int:
             limit=given["limit"],
             seed=given["seed"],
             progress=bar,
+            rules=rules,
         )
     finally:
         bar.close()
@@ -87,15 +150,126 @@ def harvest(corpus: Path | None, **given: Any) -> int:
         items = ", ".join(f"{n:,} {name}" for name, n in sorted(found.items.items())) or "none"
         click.echo(f"{total:,} items of {found.conversations:,} conversations ({items}): {given['out']}")
         click.echo(f"Counts: {given['out'] / COUNTS}")
-        if not given["audio"]:
-            click.echo("note: annotations only; --audio LICENCE writes the sound, where the corpus' licence allows it")
-        for remark in found.remarks[:5]:
-            click.echo(f"note: {printable(remark, 300)}")
-        if len(found.remarks) > 5:
-            click.echo(f"note: {len(found.remarks) - 5} more are in harvest.json")
-    for name, why in found.failed[:1]:
-        _say(f"{len(found.failed)} conversations failed; the first, {name}: {why}")
-    return SOME_FAILED if found.failed else 0
+        _notes(found.remarks, given)
+    return _conversations_failed(found.failed)
+
+
+def _notes(remarks: Sequence[str], given: Any) -> None:
+    if not given["audio"]:
+        click.echo("note: annotations only; --audio LICENCE writes the sound, where the corpus' licence allows it")
+    for remark in remarks[:5]:
+        click.echo(f"note: {printable(remark, 300)}")
+    if len(remarks) > 5:
+        click.echo(f"note: {len(remarks) - 5} more of the corpus are not read")
+
+
+def _conversations_failed(failed: Sequence[tuple[str, str]]) -> int:
+    for name, why in failed[:1]:
+        _say(f"{len(failed)} conversations failed; the first, {name}: {why}")
+    return SOME_FAILED if failed else 0
+
+
+def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int:
+    from fullduplex.engines import each, open_engine
+    from fullduplex.making.harvest.counting import table_of
+    from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, harvest_fdb, retention_table
+    from fullduplex.making.harvest.fdb.survey import Asked
+    from fullduplex.stages import engine_for
+
+    asked = Asked(
+        name, rules, given["out"], given["language"] or "", given["system_side"], given["tokens"],
+        _names(given["withhold"]), given["licence"], given["where"],
+    )  # fmt: skip
+    seen, said = _listening(given)
+    tasks = [
+        _Survey(corpus, given["form"] or opened.format, given["recordings"], given["language"] or "en", one, asked,
+                seen, said, _cache())
+        for one in opened.names
+    ]  # fmt: skip
+    bar = _Bar()
+    try:
+        with open_engine(given["engine"] or engine_for(50 * len(tasks))) as engine:
+
+            def surveys(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+                for outcome in each(engine, _surveyed, tasks):
+                    yield outcome.task.name, outcome.error or ""
+
+            found = harvest_fdb(
+                opened, asked, surveys=surveys, audio_allowed=given["audio"], cap=given["cap"],
+                decisions=_decisions(given["accepted"]), progress=bar,
+            )  # fmt: skip
+    finally:
+        bar.close()
+    if given["as_json"]:
+        _shown_json({
+            "out": str(given["out"]), "conversations": found.conversations, "items": dict(found.items),
+            "written": found.written, "retained": found.retained, "decided": dict(found.decided),
+            "tasks": {task: funnel.to_json() for task, funnel in found.funnels}, "failed": dict(found.failed),
+            "not_read": list(found.remarks),
+        })  # fmt: skip
+    else:
+        click.echo(table_of(found.funnels))
+        click.echo(retention_table(found))
+        if found.decided:
+            click.echo("people: " + ", ".join(f"{n:,} {what}" for what, n in sorted(found.decided.items())))
+        click.echo(f"{sum(found.items.values()):,} items of {found.conversations:,} conversations: {given['out']}")
+        click.echo(f"Counts: {given['out'] / COUNTS}")
+        if found.items.get("backchannel"):
+            click.echo(f"Where the partners' backchannels lie, for --reference: {given['out'] / REFERENCE}")
+        _notes(found.remarks, given)
+    return _conversations_failed(found.failed)
+
+
+def _surveyed(task: _Survey) -> str:
+    """Survey one conversation, in whatever process this is."""
+    from fullduplex.making.harvest.fdb.survey import survey
+
+    def ears() -> Any:
+        from fullduplex.making.harvest.hearing import Ears
+        from fullduplex.runs.listen import detector, recogniser
+
+        cache = str(task.cache)
+        said = None if task.recogniser is None else recogniser(task.recogniser, cache)
+        return Ears(detector(task.detector, cache), said, task.language, task.cache)
+
+    opened = _opened(task.root, task.form, task.recordings, task.language)
+    return survey(opened, task.name, task.asked, ears).name
+
+
+@once_per_process
+def _opened(root: Path, form: str, recordings: Path | None, language: str) -> Any:
+    from fullduplex.data.corpora.opened import open_corpus
+
+    return open_corpus(root, form, recordings=recordings, language=language)
+
+
+def _names(path: Path | None) -> tuple[str, ...]:
+    from fullduplex.data.files import read_text_file
+
+    lines = read_text_file(path).splitlines() if path else []
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def _decisions(path: Path | None) -> dict[str, str] | None:
+    """Return what people decided of each item, None where nobody was asked."""
+    if path is None:
+        return None
+    from fullduplex.data.files import brief, read_json
+    from fullduplex.reporting.review.store import majority, read_kept
+
+    if path.is_dir():
+        kept = read_kept(path)
+        if not kept.reviews and not kept.damaged:
+            raise InputError(path, found="no review in it", expected="a run that was reviewed with the form accept")
+        for sentence in kept.damaged:
+            _say(f"left out: {sentence}")
+        # Raters of whom as many accept as reject have not decided.
+        told = majority(kept.reviews, "accept", "accept")
+        return {key: "unsure" if one.value is None else str(one.value) for key, one in told.items()}
+    value = read_json(path)
+    if not isinstance(value, dict) or not all(one in ("accept", "reject", "unsure") for one in value.values()):
+        raise InputError(path, found=brief(value), expected="an object: TASK/ID to accept, reject or unsure")
+    return dict(value)
 
 
 def _apart(corpus: Path, out: Path) -> None:
@@ -117,34 +291,51 @@ def _semantics(given: Any) -> Any:
 
 
 def _ears(given: Any) -> Any:
-    from fullduplex.cli.making import _specs
     from fullduplex.making.harvest.hearing import Ears
     from fullduplex.runs.listen import detector, recogniser
 
+    seen, said = _listening(given)
+    cache = _cache()
+    heard = None if said is None else recogniser(said, str(cache))
+    return Ears(detector(seen, str(cache)), heard, given["language"], cache)
+
+
+def _listening(given: Any) -> tuple[Any, Any]:
+    """Return the specs of what finds speech and of what finds words, None where nothing is to."""
+    from fullduplex.cli.making import _specs
+
     (seen,) = _specs("--detector", (given["detector"],))
     (said,) = _specs("--recogniser", (given["recogniser"],))
-    cache = _cache()
-    return Ears(detector(seen, str(cache)), recogniser(said, str(cache)), given["language"], cache)
+    return seen, None if given["recogniser"] == "none" else said
 
 
 def _rebuild(release: Path, given: Any) -> int:
     from fullduplex.data.corpora.opened import open_recordings
+    from fullduplex.making.harvest.fdb.rebuild import is_fdb_release, rebuild_fdb
     from fullduplex.making.harvest.rebuild import format_of, rebuild
 
     corpus = open_recordings(given["again"], given["form"] or format_of(release), recordings=given["recordings"])
-    bar = _Bar()
+    bar, rejected = _Bar(), 0
     try:
-        made = rebuild(release, corpus, given["out"], progress=bar)
+        if is_fdb_release(release):
+            decided = _decisions(given["accepted"])
+            made, rejected = rebuild_fdb(release, corpus, given["out"], decisions=decided, progress=bar)
+        elif given["accepted"]:
+            raise click.UsageError("--accepted belongs to the rules of Full-Duplex-Bench.")
+        else:
+            made = rebuild(release, corpus, given["out"], progress=bar)
     finally:
         bar.close()
     out = given["out"] or release
     if given["as_json"]:
         _shown_json({
             "out": str(out), "items": made.items, "kept": made.kept, "unchecked": made.unchecked,
-            "failed": dict(made.failed),
+            "rejected": rejected, "failed": dict(made.failed),
         })  # fmt: skip
     else:
         click.echo(f"{made.items:,} items have their sound, {made.kept:,} of them before: {out}")
+        if rejected:
+            click.echo(f"{rejected:,} are left out: a person rejected them")
         if made.unchecked:
             click.echo(f"note: {made.unchecked:,} are from recordings of which the release has no digest to check")
     for name, why in made.failed[:1]:

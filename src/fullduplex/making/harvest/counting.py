@@ -21,9 +21,16 @@ class Funnel:
         """Count one that a step kept."""
         self.kept[step] += 1
 
-    def drop(self, step: str, reason: str) -> None:
-        """Count one that a step dropped."""
-        self.reasons.setdefault(step, Counter())[reason] += 1
+    def drop(self, step: str, reason: str, n: int = 1) -> None:
+        """Count ``n`` that a step dropped."""
+        self.reasons.setdefault(step, Counter())[reason] += n
+
+    def add(self, other: Funnel) -> None:
+        """Count all that another funnel counted in steps that this one has too."""
+        self.candidates += other.candidates
+        self.kept.update(other.kept)
+        for step, reasons in other.reasons.items():
+            self.reasons.setdefault(step, Counter()).update(reasons)
 
     def rows(self) -> tuple[tuple[str, int], ...]:
         """Return what is left: all candidates, then what each step kept."""

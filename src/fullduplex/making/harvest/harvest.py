@@ -90,21 +90,23 @@ def harvest(
     limit: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
+    rules: Rules | None = None,
 ) -> Harvested:
     """Harvest a corpus into ``out``, and return what came of it.
 
     ``semantics`` decides what a place means (None: rules for ``language``). ``ears`` is called where recordings have
     no words. Without ``audio_allowed``, which says by what right, no sound is written: only where it is. ``setting``
     overrules the corpus' own; ``limit``: at most so many items of a condition, from conversations in an order drawn
-    by ``seed``, and no further ones are read once all have so many. What is there already is not made again. Raises
+    by ``seed``, and no further ones are read once all have so many. ``rules``: thresholds of one's own, which then are
+    called ``rules_name``. What is there already is not made again. Raises
     :class:`InputError` where ``out`` holds a harvest of another make, or nothing can be read.
     """
-    rules = rules_named(rules_name)
+    structures = STRUCTURES["duplexact"]
+    rules = rules_named(rules_name) if rules is None else rules
     setting = corpus.setting if setting is None else setting
     if setting and setting not in SETTINGS:
         raise InputError("--setting", found=setting, expected=", ".join(SETTINGS))
     semantics = ByRule.of(language) if semantics is None else semantics
-    structures = STRUCTURES[rules_name]
     about = About(corpus.format, rules_name, rules, setting, corpus.licence, corpus.origin)
     asked: dict[str, Any] = {
         "corpus": corpus.format,
@@ -211,6 +213,8 @@ def _known(conversation: Conversation, ears: Callable[[], Ears] | None, listened
         raise InputError(conversation.name, found=found, expected="words, or what hears them")
     if not listened:
         listened.append(ears())
+    if listened[0].recogniser is None:
+        raise InputError("--recogniser", found="none", expected="what finds words: these rules rest on them")
     return heard(conversation, listened[0])
 
 

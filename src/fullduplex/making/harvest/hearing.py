@@ -1,5 +1,7 @@
 """A conversation of which only the recordings are known is listened to: speech by a detector, words by a recogniser.
 
+The recogniser may be left away: then it is known when somebody speaks, and not what.
+
 Both are kept by the content of the file, so that nothing is heard twice. Speech in which the recogniser found no word
 is given to it once more by itself. It still leaves out hesitations and some brief tokens of listeners: fewer are
 found than a person would write down.
@@ -39,10 +41,10 @@ _SHIFT, _HEARD, _RATE = SECOND, 120 * SECOND, 8_000
 
 @dataclass(frozen=True, slots=True)
 class Ears:
-    """What listens; ``cache`` keeps what was heard."""
+    """What listens; ``cache`` keeps what was heard. Without a recogniser, no words are."""
 
     detector: Detector
-    recogniser: Recogniser
+    recogniser: Recogniser | None
     language: str
     cache: Path
 
@@ -50,7 +52,7 @@ class Ears:
         """Return what listens, with every option that decides what is heard."""
         return {
             "detector": self.detector.spec.to_json(),
-            "recogniser": self.recogniser.spec.to_json(),
+            "recogniser": None if self.recogniser is None else self.recogniser.spec.to_json(),
             "language": self.language,
         }
 
@@ -108,20 +110,28 @@ def _listened(side: Side, ears: Ears) -> Side:
         sound = {side.name: audio.read(recording.file, recording.channel)}
         return {"segments": [list(one) for one in hear_speech(sound, ears.detector)[side.name]]}
 
-    def recognise() -> dict[str, Any]:
-        sound = {side.name: audio.read(recording.file, recording.channel)}
-        tokens = recognise_tracks(sound, ears.recogniser, ears.language)[side.name].tokens
-        return {"words": [[text.strip(), start, end] for text, start, end in tokens]}
-
     segments = _kept(ears.cache, [*what, ears.detector.spec.to_json()], detect)["segments"]
     speech = Timeline(Span(seconds(start), seconds(end)) for start, end in segments if seconds(start) < seconds(end))
-    by_whom = [ears.recogniser.spec.to_json(), ears.language]
+    if ears.recogniser is None:
+        return replace(side, speech=speech)
+    recogniser = ears.recogniser
+
+    def recognise() -> dict[str, Any]:
+        sound = {side.name: audio.read(recording.file, recording.channel)}
+        tokens = recognise_tracks(sound, recogniser, ears.language)[side.name].tokens
+        return {"words": [[text.strip(), start, end] for text, start, end in tokens]}
+
+    by_whom = [recogniser.spec.to_json(), ears.language]
     words = _kept(ears.cache, [*what, *by_whom], recognise)["words"]
     wordless = [[one.start, one.end] for one in speech if not any(_overlaps(word, one) for word in words)]
 
     def recognise_rest() -> dict[str, Any]:
         samples, rate = audio.read(recording.file, recording.channel)
-        return {"words": [word for start, end in wordless for word in _alone(samples, rate, start, end, ears)]}
+        return {
+            "words": [
+                word for start, end in wordless for word in _alone(samples, rate, start, end, recogniser, ears.language)
+            ]
+        }
 
     if wordless:
         words = words + _kept(ears.cache, [*what, *by_whom, wordless], recognise_rest)["words"]
@@ -134,7 +144,7 @@ def _listened(side: Side, ears: Ears) -> Side:
     return replace(
         side,
         words=placed(made, speech),
-        words_from=ears.recogniser.spec.name,
+        words_from=recogniser.spec.name,
         cut_off=frozenset(n for n, word in enumerate(made) if word.text.endswith("-")),
         speech=speech,
     )
@@ -145,7 +155,7 @@ def _overlaps(word: Sequence[Any], span: Span) -> bool:
     return start is not None and seconds(start) < span.end and seconds(start if end is None else end) > span.start
 
 
-def _alone(samples: Samples, rate: int, start: int, end: int, ears: Ears) -> list[list[Any]]:
+def _alone(samples: Samples, rate: int, start: int, end: int, recogniser: Recogniser, language: str) -> list[list[Any]]:
     """Return the words of a stretch that is heard by itself, with silence around it; all inside of the stretch.
 
     Among a minute of others a recogniser passes over a listener's token, which it hears when it is alone.
@@ -154,7 +164,7 @@ def _alone(samples: Samples, rate: int, start: int, end: int, ears: Ears) -> lis
     silence = np.zeros(_AROUND * rate // SECOND, np.float32)
     sound = np.concatenate([silence, piece, silence])
     found = list[list[Any]]()
-    for text, begins, ends in ears.recogniser.recognise(sound, rate, ears.language).tokens:
+    for text, begins, ends in recogniser.recognise(sound, rate, language).tokens:
         if text.strip() and begins is not None:
             first, last = (
                 min(max(seconds(each) - _AROUND + start, start), end)

@@ -186,21 +186,23 @@ def cues_for(told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Sounds:
-    """Reads recordings one at a time: the last one read is kept, no other."""
+    """Reads recordings: the last ``keep`` that were read are kept, no others."""
 
-    def __init__(self) -> None:
-        self._last: tuple[Recording, Samples, int, str] | None = None
+    def __init__(self, keep: int = 1) -> None:
+        self._keep = keep
+        self._last: dict[Recording, tuple[Samples, int, str]] = {}
 
     def cut(self, recording: Recording, start: float, end: float) -> tuple[Samples, int, str]:
         """Return a recording from ``start`` to ``end`` (decimal seconds), its rate, and the coding that loses nothing.
 
         Raises :class:`InputError` where the recording ends before.
         """
-        if self._last is None or self._last[0] != recording:
-            self._last = None
+        if recording not in self._last:
+            while len(self._last) >= self._keep:
+                del self._last[next(iter(self._last))]
             samples, rate = audio.read(recording.file, recording.channel)
-            self._last = recording, samples, rate, audio.probe(recording.file).subtype
-        _, samples, rate, coding = self._last
+            self._last[recording] = samples, rate, audio.probe(recording.file).subtype
+        samples, rate, coding = self._last[recording]
         first, last = (seconds(each) * rate // SECOND for each in (start, end))
         if first >= len(samples):
             raise InputError(

@@ -8,7 +8,8 @@ from typing import Any
 from fullduplex.errors import InputError
 from fullduplex.model.spans import in_seconds, ms, seconds
 
-_COUNTS = ("brief_words", "sides_words", "between_marks", "tail_words")
+#: The thresholds that are numbers of words, and no lengths of time.
+COUNTED = ("brief_words", "sides_words", "between_marks", "tail_words")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Rules:
     def to_json(self) -> dict[str, float | int]:
         """Return the thresholds by name, times in decimal seconds."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value if name in _COUNTS else in_seconds(value) for name, value in told.items()}
+        return {name: value if name in COUNTED else in_seconds(value) for name, value in told.items()}
 
 
 #: Raised when the same corpus and rules would give other items.

@@ -1,0 +1,1 @@
+"""Items for Full-Duplex-Bench and its sisters, from recorded conversations."""

@@ -1,0 +1,92 @@
+"""A place in a conversation that may become an item, and the checks that every task shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn
+from fullduplex.making.harvest.fdb.rules import BRIEF, SILENT, FdbRules
+from fullduplex.model.spans import Span, Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the user of an item says, and what is judged in it, on the conversation's clock.
+
+    ``heard`` is cut out of the user's channel; ``after``, in microseconds, is silence that is put behind it, while the
+    partner's channel goes on. ``events`` are what the task's file tells. ``turn`` is the user's turn that the item is
+    about, ``partner_turn`` the partner's that belongs to it, ``earlier`` the user's turn before.
+    """
+
+    task: str
+    floor: Floor
+    user: Party
+    partner: Party
+    turn: Turn
+    heard: Span
+    events: tuple[Span, ...] = ()
+    after: int = 0
+    partner_turn: Turn | None = None
+    earlier: Turn | None = None
+
+    @property
+    def clip(self) -> Span:
+        """Return all of the item's time."""
+        return Span(self.heard.start, self.heard.end + self.after)
+
+    @property
+    def name(self) -> tuple[str, int, int]:
+        """Return what names the place among all of its task: conversation, the user's side, start."""
+        return self.floor.name, self.user.number, self.heard.start
+
+
+#: Returns why a place is dropped, "" where it is kept.
+Check = Callable[[Place, FdbRules], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finder:
+    """How places of a task are found, and the named checks that they have to pass, in this order."""
+
+    task: str
+    places: Callable[[Floor, Party, Party, FdbRules], Iterator[Place]]
+    checks: tuple[tuple[str, Check], ...]
+
+
+def around(party: Party, start: int, end: int, rules: FdbRules) -> Span:
+    """Return what is cut out: with ``lead`` around it, but not more than half of the silence beside it."""
+    before = max((one.span.end for one in party.said if one.span.end <= start), default=0)
+    after = min((one.span.start for one in party.said if one.span.start >= end), default=end + 2 * rules.lead)
+    return Span(max(0, start - min(rules.lead, (start - before) // 2)), end + min(rules.lead, (after - end) // 2))
+
+
+def sounds(party: Party) -> Timeline:
+    """Return when a side says something."""
+    return Timeline(one.span for one in party.said)
+
+
+def partner_keeps(party: Party, span: Span, how: str) -> str:
+    """Return why a partner's doings in ``span`` are too much, "" where it is silent, or at most brief."""
+    said = party.between(span)
+    if how == SILENT and said:
+        return "the partner speaks too"
+    return "the partner says more than a backchannel" if how == BRIEF and any(not one.brief for one in said) else ""
+
+
+def is_not_too_long(place: Place, rules: FdbRules) -> str:
+    """Keep what lasts the longest that is taken, or less."""
+    return "it is too long" if place.heard.duration > rules.longest else ""
+
+
+def says_words_only(place: Place, rules: FdbRules) -> str:
+    """Keep what holds no laughter, cough or aside of the user's that the corpus marks."""
+    side = place.user.side
+    if place.task != "talking_to_other" and side.asides.within(place.heard):
+        return "the user talks to somebody else"
+    return "the user laughs or makes a sound that is no word" if side.sounds.within(place.heard) else ""
+
+
+def last_before(turns: Sequence[Turn], time: int) -> Turn | None:
+    """Return the last turn of more than a backchannel that begins before ``time``."""
+    return next((one for one in reversed(turns) if one.span.start < time and not one.brief), None)
