@@ -163,8 +163,8 @@ def test_a_folder_with_nothing_to_read_is_refused_in_a_sentence(tmp_path: Path, 
 
 
 def test_an_unknown_format_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="found candor, expected switchboard or two-channel"):
-        open_corpus(tmp_path, "candor")
+    with pytest.raises(InputError, match=r"found nite, expected switchboard or candor or .* or two-channel"):
+        open_corpus(tmp_path, "nite")
     with pytest.raises(InputError, match="no such folder"):
         open_corpus(tmp_path / "nowhere")
 

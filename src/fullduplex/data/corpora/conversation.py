@@ -23,10 +23,21 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A stretch that the transcript tells apart: a line of it, as its makers cut it."""
+    """A stretch that the transcript tells apart: a line of it, as its makers cut it.
+
+    ``text`` is "" where the transcript tells when somebody speaks, and not what.
+    """
 
     text: str
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Loose:
+    """Lines without times of their own, in their order, that were said somewhere in ``within``."""
+
+    text: str
+    within: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +55,14 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two people.
+    """One of the two people. ``name`` is A or B; ``speaker`` what the corpus calls this side, "" where nothing.
 
     ``words`` are in order of time, without marks that are no words; None where nobody has written them down.
     ``cut_off`` are the indices of words that were broken off. ``sounds`` is when the side makes a sound that is no
-    word (laughter, a cough), ``asides`` when it speaks to somebody else; ``speech`` what a detector heard, None where
-    nobody listened.
+    word (laughter, a cough) or says what ``words`` do not tell (unclear, without times, a third person at the
+    microphone), ``asides`` when it speaks to somebody else; ``speech`` what a detector heard, or a transcript without
+    text marks, None where nobody listened. ``loose`` are lines that have no times; while words have none either, they
+    are to be found in the sound.
     """
 
     name: str
@@ -62,15 +75,18 @@ class Side:
     sounds: Timeline = field(default_factory=Timeline)
     asides: Timeline = field(default_factory=Timeline)
     speech: Timeline | None = None
+    speaker: str = ""
+    loose: tuple[Loose, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What two people said to each other; ``sides`` are two."""
+    """What two people said to each other; ``sides`` are two. ``remarks``: what of it is not to be relied on."""
 
     name: str
     sides: tuple[Side, Side]
     language: str = "en"
+    remarks: tuple[str, ...] = ()
 
 
 class Corpus(Protocol):

@@ -23,7 +23,7 @@ ROLES = (
     ("agent", "caller"), ("agent", "customer"), ("agent", "client"), ("operator", "caller"), ("user", "system"),
     ("interviewer", "interviewee"), ("speaker1", "speaker2"), ("spk1", "spk2"), ("speakera", "speakerb"),
 )  # fmt: skip
-_LAST = re.compile(r"(?P<stem>.*?)[_\-. ]?(?P<role>ch\d|[A-Za-z]+\d?|\d+)")
+LAST = re.compile(r"(?P<stem>.*?)[_\-. ]?(?P<role>ch\d|[A-Za-z]+\d?|\d+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _pair(files: list[Path], base: Path, pairs: dict[str, tuple[Recording, Recor
     by_stem: dict[str, dict[str, Path]] = defaultdict(dict)
     left = list[Path]()
     for path in files:
-        found = _LAST.fullmatch(path.stem)
+        found = LAST.fullmatch(path.stem)
         role = found["role"].lower() if found else ""
         if found is None or role in by_stem[found["stem"]]:
             left.append(path)
