@@ -32,8 +32,9 @@ async def handshake(stage: Stage) -> Measured:
     first = report["arrivals"][0]
     frame = stage.terms.frame
     expect(first >= frame - ms(1), f"the first frame came {first} µs after ready, before it was captured")
-    frames = ms(500) // frame
-    expect(report["frames"] == frames, f"{report['frames']} frames in 0.5 s, not {frames}")
+    # The last is sent whole where the talk ends within it, and may not have been heard.
+    whole_frames, all_frames = ms(500) // frame, -(-ms(500) // frame)
+    expect(whole_frames <= report["frames"] <= all_frames, f"{report['frames']} frames in 0.5 s, not {whole_frames}")
     return {"handshake_s": round(in_seconds(talk.handshake), 4), "first_frame_ms": first / 1_000}
 
 

@@ -222,6 +222,13 @@ class Talker:
         began, source = self.now(), said.block * BLOCK
         if b.pace == "per-input":
             self.queue.extend((id, source + i * b.chunk, part) for i, part in enumerate(parts))
+            try:
+                while self.queue:
+                    await asyncio.sleep(b.chunk / SECOND)
+                await self.until(began + said.length)
+            finally:
+                # Where it is interrupted, what is left is never sent.
+                self.queue = deque(entry for entry in self.queue if entry[0] != id)
             return
         step = b.chunk / b.burst if b.pace == "burst" else float(b.chunk)
         due = began
