@@ -50,6 +50,7 @@ class _Survey:
 @click.option("--recogniser", default="whisper", show_default=True, metavar="SPEC|none",
               shell_complete=_family("recognisers"),
               help="What finds words where there are none; none: speech alone.")  # fmt: skip
+@click.option("--listen", is_flag=True, help="Have the detector hear recordings that have words, too.")
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N items of each condition of duplexact.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draws the order of conversations, with --limit.")  # fmt: skip
@@ -109,7 +110,7 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
 
 
 _OF_DUPLEXACT = ("setting", "model", "limit", "seed")
-_OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "accepted", "engine")
+_OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "listen", "accepted", "engine")
 
 
 def _for_duplexact(opened: Any, name: str, rules: Any, given: Any) -> int:
@@ -178,7 +179,7 @@ def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> in
 
     asked = Asked(
         name, rules, given["out"], given["language"] or "", given["system_side"], given["tokens"],
-        _names(given["withhold"]), given["licence"], given["where"],
+        _names(given["withhold"]), given["licence"], given["where"], given["listen"],
     )  # fmt: skip
     seen, said = _listening(given)
     tasks = [
@@ -224,12 +225,12 @@ def _surveyed(task: _Survey) -> str:
     """Survey one conversation, in whatever process this is."""
     from fullduplex.making.harvest.fdb.survey import survey
 
-    def ears() -> Any:
+    def ears(with_words: bool) -> Any:
         from fullduplex.making.harvest.hearing import Ears
         from fullduplex.runs.listen import detector, recogniser
 
         cache = str(task.cache)
-        said = None if task.recogniser is None else recogniser(task.recogniser, cache)
+        said = recogniser(task.recogniser, cache) if with_words and task.recogniser is not None else None
         return Ears(detector(task.detector, cache), said, task.language, task.cache)
 
     opened = _opened(task.root, task.form, task.recordings, task.language)

@@ -67,6 +67,31 @@ def heard(conversation: Conversation, ears: Ears) -> Conversation:
     first, second = conversation.sides
     if first.recording is None or second.recording is None:
         raise InputError(conversation.name, found="neither words nor recordings", expected="words, or recordings")
+    _apart(first, second, ears)
+    return replace(conversation, sides=(_listened(first, ears), _listened(second, ears)), language=ears.language)
+
+
+def with_speech(conversation: Conversation, ears: Ears) -> Conversation:
+    """Return the conversation with the speech of its sides as a detector hears it, and their words' edges put there.
+
+    A side without a recording stays as it is. Raises :class:`InputError` as :func:`heard` does.
+    """
+    first, second = conversation.sides
+    _apart(first, second, ears)
+    return replace(conversation, sides=(_with_speech(first, ears), _with_speech(second, ears)))
+
+
+def _with_speech(side: Side, ears: Ears) -> Side:
+    if side.recording is None:
+        return side
+    speech = _speech(side.name, side.recording, ears)
+    return replace(side, speech=speech, words=None if side.words is None else placed(side.words, speech))
+
+
+def _apart(first: Side, second: Side, ears: Ears) -> None:
+    """Raise :class:`InputError` where both sides have recordings that are the same sound."""
+    if first.recording is None or second.recording is None:
+        return
     alike = _kept(ears.cache, [_content(first.recording), _content(second.recording), "alike", ALIKE],
                   lambda: {"alike": how_alike(first.recording, second.recording)})["alike"]  # fmt: skip
     if alike >= ALIKE:
@@ -74,7 +99,6 @@ def heard(conversation: Conversation, ears: Ears) -> Conversation:
             first.recording.file, found=f"channels that carry the same sound (they agree to {alike:.2f})",
             expected="one speaker in each channel",
         )  # fmt: skip
-    return replace(conversation, sides=(_listened(first, ears), _listened(second, ears)), language=ears.language)
 
 
 def how_alike(first: Recording | None, second: Recording | None) -> float:
@@ -101,17 +125,23 @@ def _beginning(recording: Recording) -> NDArray[np.float64]:
     return audio.resample(samples[: _HEARD * rate // SECOND], rate, _RATE).astype(np.float64)
 
 
+def _speech(name: str, recording: Recording, ears: Ears) -> Timeline:
+    """Return where a detector hears speech in a recording; what it heard once is kept."""
+
+    def detect() -> dict[str, Any]:
+        sound = {name: audio.read(recording.file, recording.channel)}
+        return {"segments": [list(one) for one in hear_speech(sound, ears.detector)[name]]}
+
+    what = [_content(recording), recording.channel, ears.detector.spec.to_json()]
+    segments = _kept(ears.cache, what, detect)["segments"]
+    return Timeline(Span(seconds(start), seconds(end)) for start, end in segments if seconds(start) < seconds(end))
+
+
 def _listened(side: Side, ears: Ears) -> Side:
     recording = side.recording
     assert recording is not None
     what = [_content(recording), recording.channel]
-
-    def detect() -> dict[str, Any]:
-        sound = {side.name: audio.read(recording.file, recording.channel)}
-        return {"segments": [list(one) for one in hear_speech(sound, ears.detector)[side.name]]}
-
-    segments = _kept(ears.cache, [*what, ears.detector.spec.to_json()], detect)["segments"]
-    speech = Timeline(Span(seconds(start), seconds(end)) for start, end in segments if seconds(start) < seconds(end))
+    speech = _speech(side.name, recording, ears)
     if ears.recogniser is None:
         return replace(side, speech=speech)
     recogniser = ears.recogniser

@@ -16,8 +16,7 @@ from fullduplex.errors import InputError
 from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, sound_files, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import LISTEN, V10, V15, VERSION
-from fullduplex.making.harvest.fdb.survey import FINDERS, Asked, Surveyed, read_survey, spent, survey
-from fullduplex.making.harvest.hearing import Ears
+from fullduplex.making.harvest.fdb.survey import FINDERS, Asked, Listens, Surveyed, read_survey, spent, survey
 from fullduplex.making.harvest.item import MAKER, Sounds
 from fullduplex.making.item_folder import clear_halves, made_here
 from fullduplex.making.synthesis import Progress
@@ -61,7 +60,7 @@ def harvest_fdb(
     corpus: Corpus,
     asked: Asked,
     *,
-    ears: Callable[[], Ears] | None = None,
+    ears: Listens | None = None,
     surveys: Surveys | None = None,
     audio_allowed: str = "",
     cap: int | None = None,
@@ -84,7 +83,7 @@ def harvest_fdb(
         )
     told = {
         "corpus": corpus.format, "rules": asked.rules_name, "version": VERSION, "thresholds": rules.to_json(),
-        "language": asked.language, "system_side": asked.system_side,
+        "language": asked.language, "system_side": asked.system_side, "listen": asked.listen,
     }  # fmt: skip
     cap = rules.cap if cap is None else cap
     _open(out, told)
@@ -121,7 +120,7 @@ class _Found:
     reference: dict[str, list[float]] = field(default_factory=dict)
 
 
-def _here(corpus: Corpus, asked: Asked, ears: Callable[[], Ears] | None) -> Iterator[tuple[str, str]]:
+def _here(corpus: Corpus, asked: Asked, ears: Listens | None) -> Iterator[tuple[str, str]]:
     for name in corpus.names:
         try:
             survey(corpus, name, asked, ears)

@@ -24,7 +24,7 @@ from fullduplex.making.harvest.fdb.places import Finder, Place
 from fullduplex.making.harvest.fdb.ranking import powers_of, score_of
 from fullduplex.making.harvest.fdb.rules import VERSION, FdbRules
 from fullduplex.making.harvest.fdb.speaking_over import ASIDES, INTERRUPTIONS, USERS_TOKENS
-from fullduplex.making.harvest.hearing import Ears, heard
+from fullduplex.making.harvest.hearing import Ears, heard, with_speech
 from fullduplex.making.harvest.tokens import Tokens, tokens_from, tokens_of
 from fullduplex.making.harvest.withheld import Withheld
 from fullduplex.model.spans import in_seconds
@@ -33,6 +33,8 @@ from fullduplex.providers.weights import sha256
 
 FINDERS = {one.task: one for one in (PAUSES, ANSWERS, LISTENERS, INTERRUPTIONS, USERS_TOKENS, ASIDES)}
 FOLDER = ".survey"
+#: Gives what listens; it is told whether words have to be found too, since what finds them is heavy to load.
+Listens = Callable[[bool], Ears]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,9 @@ class Asked:
     """What every conversation is surveyed for. ``language``: "" takes each conversation's own.
 
     ``system_side``: the number of the side that is the partner, None for each in turn. ``names``: what is put out of
-    texts beside what is put out anyway. ``tokens``: a list of one's own. ``licence``, ``where``: of the corpus and where
-    it is to be had, in the place of what its reader knows.
+    texts beside what is put out anyway. ``tokens``: a list of one's own. ``licence``, ``where``: of the corpus, and
+    where it is to be had, in the place of what its reader knows. ``listen``: a detector hears recordings with words
+    too, so that a silence is one in the sound, and not only in the transcript.
     """
 
     rules_name: str
@@ -53,6 +56,7 @@ class Asked:
     names: tuple[str, ...] = ()
     licence: str = ""
     where: str = ""
+    listen: bool = False
 
 
 @dataclass(slots=True)
@@ -75,22 +79,25 @@ class Surveyed:
         return made
 
 
-def survey(corpus: Corpus, name: str, asked: Asked, ears: Callable[[], Ears] | None = None) -> Path:
+def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None) -> Path:
     """Survey one conversation, and return the file that tells what was found; one that was found before is kept.
 
     Raises :class:`InputError` where it cannot be read, or there is no list of its language's tokens.
     """
     conversation = corpus.read(name)
-    if _is_unheard(conversation):
+    if _is_unheard(conversation) or asked.listen:
         if ears is None:
             raise InputError(name, found="recordings without words", expected="words, or what hears them")
-        conversation = heard(conversation, ears())
+        if _is_unheard(conversation):
+            conversation = heard(conversation, ears(True))
+        else:
+            conversation = with_speech(conversation, ears(False))
     sources = _source(conversation, 0), _source(conversation, 1)
     language = asked.language or conversation.language
     tokens = _tokens(conversation, language, asked)
     mark = digest([
         VERSION, asked.rules.to_json(), asked.rules_name, asked.system_side, language, asked.names, corpus.format,
-        asked.licence or corpus.licence, asked.where or corpus.origin, None if tokens is None else sorted(map(sorted, _lists(tokens))),
+        asked.licence or corpus.licence, asked.where or corpus.origin, None if tokens is None else _lists(tokens),
         [None if one is None else [one.sha256, one.recording.channel] for one in sources], _content(conversation),
     ])  # fmt: skip
     path = asked.out / FOLDER / f"{cluster_of(name)}.jsonl"
