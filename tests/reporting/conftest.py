@@ -188,12 +188,10 @@ def ground_with(systems: dict[str, Answers], variant: str = "page", **seats: Any
         for system, measured in zip(systems, made, strict=True)
         for column, found in measured.estimates(variant, 0)
     ]  # fmt: skip
+    marks: dict[str, Any] = {system: {mark: system in names for mark, names in seats.items()} for system in systems}
     return Ground(
         board,
-        [
-            Seat(system, measured, **{mark: system in names for mark, names in seats.items()})
-            for system, measured in zip(systems, made, strict=True)
-        ],
+        [Seat(system, measured, **marks[system]) for system, measured in zip(systems, made, strict=True)],
         rows,
         variant,
     )

@@ -174,14 +174,25 @@ CASUAL, MEETING = Circumstances("casual", "recorded", 3_600_000_000), Circumstan
 
 
 def test_a_setting_has_the_median_and_quartiles_of_systems_and_one_system_its_value() -> None:
+    good: Answers = {WAIT[0]: [GOOD, GOOD, GOOD]}
+    bad: Answers = {WAIT[0]: [BAD, BAD, GOOD]}
     made = {
-        name: measured({WAIT[0]: [row] * 2 + [GOOD]}, met=[CASUAL, CASUAL, MEETING])
-        for name, row in (("alpha", GOOD), ("beta", BAD), ("gamma", BAD))
+        name: measured(answers, met=[CASUAL, CASUAL, MEETING])
+        for name, answers in (("alpha", good), ("beta", bad), ("gamma", bad))
     }
     its = cell_at(tables(made)["settings"], "Casual", "Wait: I")
     assert (its["value"], its["low"], its["high"], its["things"], its["n"]) == (0, 0, 50, "3 systems", 6)
     one = cell_at(tables({"alpha": made["alpha"]})["settings"], "Casual", "Wait: I")
     assert (one["value"], one["low"], one["high"], one["things"]) == (100, None, None, "1 system")
+
+
+def test_a_setting_without_items_says_so_and_one_without_a_value_has_none() -> None:
+    its = measured({WAIT[0]: [BAD], "stop_direct_interruption": [GOOD]}, met=[CASUAL])
+    its.circumstances[1] = MEETING
+    found = tables({"alpha": its})["settings"]
+    assert [cell["text"] for row in found["rows"] for cell in row["cells"]] == [
+        "0.0", "no items", "n/a", "no items", "no items", "100.0", "no items", "100.0",
+    ]  # fmt: skip
 
 
 def test_the_set_is_counted_once_by_protocol_origin_and_setting_with_hours() -> None:
@@ -251,6 +262,17 @@ def test_a_terminal_shows_the_numbers_and_leaves_out_what_is_drawn() -> None:
     text = console.export_text()
     assert "100.0 / 50.0 (2)" in text and "Wait: Intra-sentential pause [paper]" in text
     assert "Follow-through failure" not in text and "Composition" not in text
+
+
+def test_a_terminal_has_a_line_a_condition_for_many_systems_too() -> None:
+    from rich.console import Console
+
+    made = {name: measured({one.name: [GOOD, HALF] for one in conditions()}) for name in "abcdef"}
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(dimensions_terminal([tables(made)["direct"]]))
+    lines = console.export_text().splitlines()
+    assert sum(line.lstrip().startswith("Wait: ") for line in lines) == 3
+    assert next(line for line in lines if "Wait: Intra" in line).count("100.0 / 50.0") == 6
 
 
 def test_a_page_colours_failures_and_greys_what_never_entered(tmp_path: Path, draw: Any, opened: Any) -> None:

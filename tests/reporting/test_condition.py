@@ -81,8 +81,7 @@ def test_the_item_shows_what_is_called_for_its_marks_and_the_judges_reason(
     assert page.locator("#item b, #item .facts i").count() == 0
     page.click(".condition button")
     assert "0:00.50" in page.inner_text("#item .clock")
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
+    page.click("#row-1")
     page.wait_for_selector("#item h3:text-is('1')")
     assert page.locator(".condition").count() == 0 and "null" not in page.inner_text("#item")
     assert not seen.said
@@ -100,7 +99,6 @@ def test_a_mark_colours_its_stretch_of_the_timeline(tmp_path: Path, draw: Any, o
     }"""
     inside, outside = page.evaluate(at, 2.3), page.evaluate(at, 2.9)
     assert inside != outside
-    page.keyboard.press("j")
-    page.keyboard.press("Enter")
+    page.click("#row-1")
     page.wait_for_selector("#item h3:text-is('1')")
     assert page.evaluate(at, 2.3) == page.evaluate(at, 2.9)

@@ -61,6 +61,16 @@ def test_a_count_that_needs_no_judge_is_not_marked_beside_one_that_does(runs: Pa
         assert "worth" not in worth(runs / "judged", "groundedness", metric), metric
 
 
+def test_a_report_says_whether_an_outcome_depends_on_the_point_of_the_interruption(runs: Path) -> None:
+    call("report", runs / "ruled")
+    told = "ruled: ib_interruption: whether 'Passed' depends on 'Into the reply' is not known: fewer than 5 items"
+    assert f"- {told}" in (runs / "ruled/report.md").read_text()
+    assert told.replace("'", "&#39;") in (runs / "ruled/report.html").read_text()
+    call("report", runs / "judged", runs / "ruled", "--out", runs / "joint", "--no-page")
+    remarks = (runs / "joint/report.md").read_text().partition("## Remarks")[2]
+    assert remarks.count("whether 'Passed' depends on") == 2
+
+
 def test_a_dimension_marks_only_what_was_judged(runs: Path) -> None:
     text = call("measure", runs / "judged", "--as", "interactionbench@page").output
     line = {name: next(one for one in text.splitlines() if name in one) for name in ("Yield & answer", "Logic")}

@@ -154,7 +154,7 @@ def _settings(ground: Ground) -> Table | None:
     for action in actions():
         for metric, letter in ((IMMEDIATE, "I"), (FOLLOW_THROUGH, "S")):
             cells = [_in_setting(ground, action, metric, setting) for setting in settings]
-            if any(cells):
+            if any(one["text"] != "no items" for one in cells):
                 rows.append({"name": f"{action.title}: {letter}", "marks": [], "cells": cells})
     heads = [{"title": title, "unit": "", "better": "neither"} for title in settings.values()]
     return _titled(ground, "settings", heads, rows, head="Action", looks="ranges")
@@ -184,8 +184,7 @@ def _composition(ground: Ground) -> Table | None:
             cells.append(cell({"value": hours, "unit": "h"}, len(those)))
             name = f"{ground.board.actions[protocol][0]}, {title}"
             rows.append({"name": name, "marks": [], "cells": cells})
-    titles = [*((title, "") for title in settings.values()), ("Items", ""), ("Hours", "h")]
-    heads = [{"title": title, "unit": unit, "better": "neither"} for title, unit in titles]
+    heads = [{"title": title, "unit": "", "better": "neither"} for title in (*settings.values(), "Items", "Hours")]
     return _titled(ground, "composition", heads, rows, head="Protocol, origin", looks="stacks")
 
 
@@ -278,7 +277,7 @@ def _mean(found: Sequence[Cell | None]) -> Cell | None:
     return made
 
 
-def _in_setting(ground: Ground, action: Action, metric: str, setting: str) -> Cell | None:
+def _in_setting(ground: Ground, action: Action, metric: str, setting: str) -> Cell:
     """Return the median over systems of what each has in a setting, with the quartiles for bounds."""
     values, items, measured = list[float](), 0, False
     for seat in ground.seats:
@@ -293,10 +292,8 @@ def _in_setting(ground: Ground, action: Action, metric: str, setting: str) -> Ce
         if its:
             values.append(100 * float(np.mean(its)))
             items += len(its)
-    if not measured:
-        return None
     if not values:
-        return cell({"value": None, "unit": "%"}, 0)
+        return cell({"value": None, "unit": "%"}, 0) | {"text": "n/a" if measured else "no items"}
     middle = float(np.median(values))
     low, high = map(float, np.quantile(values, (0.25, 0.75))) if len(values) > 1 else (None, None)
     row = {"value": middle, "low": low, "high": high, "unit": "%", "method": "the middle half of the systems"}

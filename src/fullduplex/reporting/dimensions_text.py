@@ -83,7 +83,8 @@ def _rich(table: Mapping[str, Any]) -> RenderableType:
     rows, columns = table["rows"], table["columns"]
     systems = table["head"] == "System"
     wide = len(rows if systems else columns) <= BESIDE
-    if systems and wide:
+    # What joins several numbers is too broad to stand in many columns.
+    if systems and (wide or (table["looks"] == "joined" and len(rows) < len(columns))):
         # A measure a line and a system a column: as many lines as there are numbers of one system.
         made.add_column("", overflow="fold")
         for row in rows:

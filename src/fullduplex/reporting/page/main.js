@@ -93,19 +93,19 @@ const conditionBox = (condition, seek) => {
     condition.setting || condition.origin ? line("Made", [condition.setting, condition.origin].filter(Boolean).join(", ")) : null);
 };
 
-const legend = (timeline, events, marks = []) => {
+const legend = (timeline, events, condition) => {
   const total = timeline.overlaps.reduce((sum, [start, end]) => sum + end - start, 0);
   const entry = (shade, text) => {
     const patch = make("i");
     patch.style.background = `var(--${shade})`;
     return make("span", {}, patch, text);
   };
-  const kinds = new Map(marks.map((mark) => [mark.kind, mark.means]));
+  const kinds = new Map((condition?.marks ?? []).map((mark) => [mark.kind, mark.means]));
   return make("div", { class: "legend" },
     entry("user", "user"), entry("system", "system"),
     entry("overlap", timeline.overlaps.length ? `both at once: ${figure(total)} s` : "both at once: never"),
     ...[...kinds].map(([kind, means]) => entry(STRETCH[kind] ?? "event", `${kind}: ${means}`)),
-    kinds.size && !events.length ? null : entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
+    condition?.title && !events.length ? null : entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
 };
 
 const openItem = async (item, scroll = false, named = true) => {
@@ -173,7 +173,7 @@ const openItem = async (item, scroll = false, named = true) => {
   const user = transcript("user", "User", timeline.user, seek, details.turns), system = transcript("system", "System", timeline.system, seek);
   words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
     .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
-  byId("item").append(legend(timeline, details.events, details.condition?.marks), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
+  byId("item").append(legend(timeline, details.events, details.condition), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
   timeline.show(state.variant);
   moved(0, false);
   list.draw();
