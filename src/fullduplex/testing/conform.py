@@ -19,6 +19,8 @@ from fullduplex.testing.stage import CaseResult, Stage, play
 
 #: How many talks go on at once on the wall clock.
 AT_ONCE = 5
+#: And of those with a facade, whose codecs compute while they talk.
+FACED_AT_ONCE = 3
 #: How near a planned time has to be.
 NEAR: dict[Clock, int] = {"virtual": ms(1), "wall": ms(60)}
 
@@ -89,7 +91,7 @@ def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]
             return Faced(system, stand, behaviour, reported, ready_within)
 
         stage = Stage(clock, over, NEAR["wall"], terms=facade.terms, beside=facade.beside)
-        return run_on(clock, _all(stage, wanted, AT_ONCE))
+        return run_on(clock, _all(stage, wanted, FACED_AT_ONCE))
 
 
 def _twin(behaviour: Behaviour, traits: Traits, reported: Any, **more: Any) -> System:

@@ -33,23 +33,39 @@ def expect(holds: bool, otherwise: str) -> None:
 
 
 class Resting:
-    """Lets talks go on together, and whoever comes out of one wait until all have ended.
+    """Lets talks go on together, and keeps what computes from what keeps time.
 
-    Reading a watermark takes a second now and then, and on the wall clock every talk of the loop would wait for it.
-    So no talk begins either while a case reads what it heard.
+    Reading a watermark takes a second now and then, and so does making what a server will say; on the wall clock
+    every talk of the machine would wait for it. So whoever comes out of a talk waits until all have ended, and no talk
+    begins while a case computes.
     """
 
     def __init__(self) -> None:
         self._talks = 0
-        self._reading: set[int] = set()
+        self._computing: set[object] = set()
         self._rest, self._quiet = asyncio.Event(), asyncio.Event()
+        self._rest.set()
         self._quiet.set()
 
+    async def compute(self, case: object) -> None:
+        """Return when no talk goes on; from then on ``case`` computes."""
+        while self._talks:
+            await self._rest.wait()
+        self._computing.add(case)
+        self._quiet.clear()
+
+    def done(self, case: object) -> None:
+        """Say that ``case`` computes no more."""
+        self._computing.discard(case)
+        if not self._computing:
+            self._quiet.set()
+
     @asynccontextmanager
-    async def talk(self, case: int) -> AsyncIterator[None]:
-        """Hold a talk of ``case``; come out when all talks have ended, to read."""
+    async def talk(self, case: object) -> AsyncIterator[None]:
+        """Hold a talk of ``case``; come out when all talks have ended, to compute."""
         self.done(case)
-        await self._quiet.wait()
+        while self._computing:
+            await self._quiet.wait()
         self._talks += 1
         self._rest.clear()
         try:
@@ -58,15 +74,7 @@ class Resting:
             self._talks -= 1
             if not self._talks:
                 self._rest.set()
-            await self._rest.wait()
-            self._reading.add(case)
-            self._quiet.clear()
-
-    def done(self, case: int) -> None:
-        """Say that ``case`` reads no more."""
-        self._reading.discard(case)
-        if not self._reading:
-            self._quiet.set()
+            await self.compute(case)
 
 
 #: What no client of the loopback protocol knows.
@@ -173,7 +181,12 @@ class Stage:
     async def hold(self, system: Any, *turns: Turn, length: int, **how: Any) -> Talk:
         """Return a talk with ``system``, once no other talk is going on: what follows may take its time."""
         if hasattr(system, "prepare"):
-            await system.prepare()
+            preparing = object()
+            await self.resting.compute(preparing)
+            try:
+                await system.prepare()
+            finally:
+                self.resting.done(preparing)
         if self.terms.settles:
             how.setdefault("priming", self.settle)
         async with self.resting.talk(self.case):
@@ -251,6 +264,7 @@ async def play(one: Case, stage: Stage) -> CaseResult:
     result = CaseResult(one.number, one.title, stage.clock, "passed")
     if one.number in stage.beside:
         return replace(result, outcome="not applicable", why=stage.beside[one.number])
+    await stage.resting.compute(one.number)
     try:
         return replace(result, measured=await one.run(replace(stage, case=one.number)))
     except Failed as failed:

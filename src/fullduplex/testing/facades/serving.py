@@ -19,6 +19,8 @@ from fullduplex.driving.clock import VirtualLoop
 from fullduplex.driving.link import Link, System, Traits
 from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
+from fullduplex.systems.ogg_opus import OggOpus
+from fullduplex.systems.ogg_opus_writer import OggOpusWriter
 from fullduplex.systems.wire import Gone, Memory, OverWire, Socket
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.facades import Facade, facade_of
@@ -61,6 +63,8 @@ async def serve(
 
     fitting = facade.fits(behaviour)
     await asyncio.to_thread(prepare, fitting)
+    # The first of a process loads its codec.
+    await asyncio.to_thread(facade.dialect, fitting)
 
     async def talk(connection: Any) -> None:
         report: Mapping[str, Any] = {}
@@ -215,9 +219,11 @@ class Faced:
 
 
 def _load() -> None:
-    """Import what drivers import late."""
-    import av  # noqa: F401
+    """Load what drivers load late."""
     import websockets.asyncio.client  # noqa: F401
+
+    OggOpus()
+    OggOpusWriter()
 
 
 def at(system: Any, url: str, ready_within: int | None = None) -> System:
