@@ -453,7 +453,9 @@ def test_the_vendors_client_holds_a_talk_with_the_facade(tls: ssl.SSLContext) ->
     pcm = b"".join(message.data or b"" for message in messages)
     contents = [message.server_content for message in messages if message.server_content]
     assert session == "facade"
-    assert [s.source // ms(20) for s in stretches(np.frombuffer(pcm, "<i2") / np.float32(32_768), 24_000)] == [3, 40]
+    assert [
+        s.source // ms(20) for s in stretches(np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32_768), 24_000)
+    ] == [3, 40]
     assert sum(bool(c.interrupted) for c in contents) == 1
     assert sum(bool(c.generation_complete) for c in contents) == 2
     assert sum(bool(c.turn_complete) for c in contents) == 2

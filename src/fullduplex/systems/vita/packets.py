@@ -32,7 +32,7 @@ class Event:
     """An event by its name, with what it carries."""
 
     name: str
-    arguments: Sequence[Any] = ()
+    arguments: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class SocketIo:
         if not isinstance(told, list) or not told or not isinstance(told[0], str):
             return odd
         if attached is None:
-            return Event(told[0], told[1:])
+            return Event(told[0], tuple(told[1:]))
         count = int(attached[1])
         if count > ATTACHMENTS:
             return odd
@@ -115,7 +115,7 @@ class SocketIo:
                 # It came without its attachment; this is the next message.
                 self._next = part
                 return odd
-        return Event(told[0], [_filled(argument, parts) for argument in told[1:]])
+        return Event(told[0], tuple(_filled(argument, parts) for argument in told[1:]))
 
 
 def _parsed(text: str) -> Any:
