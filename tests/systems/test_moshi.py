@@ -447,3 +447,51 @@ def test_chunks_hold_whole_sound_at_the_declared_rate() -> None:
     chunks = [event for event in talk.received if isinstance(event, Chunk)]
     assert talk.rate == 24_000 and sum(len(c.samples) for c in chunks) == pytest.approx(23 * 1_920, abs=20)
     assert all(c.samples.dtype == np.float32 for c in chunks)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return a server's context with a certificate that nobody signed, such as the Rust server makes at its start."""
+    import datetime
+    import ipaddress
+    import ssl
+
+    pytest.importorskip("cryptography")
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
+    day = datetime.timedelta(days=1)
+    now = datetime.datetime.now(datetime.UTC)
+    address = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number(), now - day, now + day)
+        .add_extension(address, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    folder = tmp_path_factory.mktemp("tls")
+    (folder / "cert.pem").write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    plain, form = serialization.NoEncryption(), serialization.PrivateFormat.PKCS8
+    (folder / "key.pem").write_bytes(key.private_bytes(serialization.Encoding.PEM, form, plain))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+    return context
+
+
+def over_tls(context: Any, **options: Any) -> Talk:
+    async def talk() -> Talk:
+        async with serve(facade_of("moshi", {"server": "rust"}), Behaviour(), ssl=context) as port:
+            return await drive(Moshi(f"wss://127.0.0.1:{port}", **options), (), length=ms(500))
+
+    return run_on("wall", talk())
+
+
+def test_the_rust_servers_own_certificate_is_taken(certificate: Any) -> None:
+    assert over_tls(certificate, server="rust").ready.settings["protocol_version"] == 0
+
+
+def test_a_certificate_that_has_to_be_trusted_is_refused_where_it_is_not(certificate: Any) -> None:
+    with pytest.raises(ConversationError, match="certificate verify failed"):
+        over_tls(certificate, server="rust", verify=True)
