@@ -22,6 +22,7 @@ class _Survey:
     form: str
     recordings: Path | None
     language: str
+    speakers: tuple[str, ...]
     name: str
     asked: Any
     detector: Any
@@ -56,6 +57,8 @@ class _Survey:
               help="Draws the order of conversations, with --limit.")  # fmt: skip
 @click.option("--cap", type=click.IntRange(0), metavar="N",
               help="The best N of each task of Full-Duplex-Bench, 0 for all. Default: the rules', 150.")  # fmt: skip
+@click.option("--speakers", metavar="A,B", callback=lambda _, __, text: tuple(text.split(",")) if text else (),
+              help="The two people of transcripts with more, or that do not tell whose the channels are.")  # fmt: skip
 @click.option("--system-side", type=click.IntRange(1, 2), metavar="1|2",
               help="The side that a system replaces. Default: each in turn; french-media has to be told.")  # fmt: skip
 @click.option("--tokens", type=_PATH, metavar="FILE", help="Your own list of listeners' tokens, as TOML.")
@@ -102,7 +105,9 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
             where = "Full-Duplex-Bench" if of_duplexact else "duplexact"
             raise click.UsageError(f"--{option.replace('_', '-')} belongs to the rules of {where}, not to {name}.")
     language = given["language"] or "en"
-    opened = open_corpus(corpus, given["form"], recordings=given["recordings"], language=language)
+    opened = open_corpus(
+        corpus, given["form"], recordings=given["recordings"], language=language, speakers=given["speakers"]
+    )
     _apart(corpus, given["out"])
     if isinstance(rules, Rules):
         return _for_duplexact(opened, name, rules, {**given, "language": language})
@@ -183,8 +188,8 @@ def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> in
     )  # fmt: skip
     seen, said = _listening(given)
     tasks = [
-        _Survey(corpus, given["form"] or opened.format, given["recordings"], given["language"] or "en", one, asked,
-                seen, said, _cache())
+        _Survey(corpus, given["form"] or opened.format, given["recordings"], given["language"] or "en",
+                given["speakers"], one, asked, seen, said, _cache())
         for one in opened.names
     ]  # fmt: skip
     bar = _Bar()
@@ -233,15 +238,15 @@ def _surveyed(task: _Survey) -> str:
         said = recogniser(task.recogniser, cache) if with_words and task.recogniser is not None else None
         return Ears(detector(task.detector, cache), said, task.language, task.cache)
 
-    opened = _opened(task.root, task.form, task.recordings, task.language)
+    opened = _opened(task.root, task.form, task.recordings, task.language, task.speakers)
     return survey(opened, task.name, task.asked, ears).name
 
 
 @once_per_process
-def _opened(root: Path, form: str, recordings: Path | None, language: str) -> Any:
+def _opened(root: Path, form: str, recordings: Path | None, language: str, speakers: tuple[str, ...]) -> Any:
     from fullduplex.data.corpora.opened import open_corpus
 
-    return open_corpus(root, form, recordings=recordings, language=language)
+    return open_corpus(root, form, recordings=recordings, language=language, speakers=speakers)
 
 
 def _names(path: Path | None) -> tuple[str, ...]:
@@ -315,7 +320,8 @@ def _rebuild(release: Path, given: Any) -> int:
     from fullduplex.making.harvest.fdb.rebuild import is_fdb_release, rebuild_fdb
     from fullduplex.making.harvest.rebuild import format_of, rebuild
 
-    corpus = open_recordings(given["again"], given["form"] or format_of(release), recordings=given["recordings"])
+    corpus = open_recordings(given["again"], given["form"] or format_of(release), recordings=given["recordings"],
+                             speakers=given["speakers"])  # fmt: skip
     bar, rejected = _Bar(), 0
     try:
         if is_fdb_release(release):

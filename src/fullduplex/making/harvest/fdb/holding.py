@@ -12,18 +12,27 @@ from fullduplex.making.harvest.fdb.places import (
     around,
     is_not_too_long,
     partner_keeps,
+    quiet_runs,
     says_words_only,
 )
-from fullduplex.making.harvest.fdb.rules import LISTEN, PAUSE, TURN, FdbRules
+from fullduplex.making.harvest.fdb.rules import BRIEF, LISTEN, PAUSE, TURN, FdbRules
 from fullduplex.model.spans import Span
 
 
 def turns_with_silences(floor: Floor, user: Party, partner: Party, rules: FdbRules) -> Iterator[Place]:
-    """Yield every turn of the user's that holds a silence as long as a pause, or longer; the turn is the item."""
-    for turn in user.turns:
+    """Yield every turn of the user's that holds a silence as long as a pause, or longer; the turn is the item.
+
+    Of a turn that the partner speaks into, the parts are taken in which only the user speaks.
+    """
+    for turn in _runs(user, partner, rules.pause_partner):
         if any(silence.duration >= rules.pause.least for _, silence, _ in turn.silences):
-            heard = around(user, turn.span.start, turn.span.end, rules)
+            heard = around(user, partner, turn.span.start, turn.span.end, rules)
             yield Place(PAUSE, floor, user, partner, turn, heard, tuple(_pauses(turn, partner, rules)))
+
+
+def _runs(user: Party, partner: Party, how: str) -> Iterator[Turn]:
+    for turn in user.turns:
+        yield from quiet_runs(turn, partner, how)
 
 
 def _pauses(turn: Turn, partner: Party, rules: FdbRules) -> Iterator[Span]:
@@ -72,7 +81,10 @@ def turns_in_a_row(floor: Floor, user: Party, partner: Party, rules: FdbRules) -
     for (turn, whose), (answer, whose_next) in pairwise(row):
         if whose is user and whose_next is partner:
             end = turn.span.end
-            heard = around(user, turn.span.start, end, rules)
+            alone = list(quiet_runs(turn, partner, rules.gap_partner))
+            # With a partner who speaks into the turn, what is said after that is the turn that is answered.
+            turn = alone[-1] if alone and alone[-1].said[-1] is turn.said[-1] else turn
+            heard = around(user, partner, turn.span.start, end, rules)
             # The second time of the file is the answer's start, which may not come before the first.
             event = Span(end, max(answer.span.start, end + 1))
             yield Place(TURN, floor, user, partner, turn, heard, (event,), rules.gap_after, answer)
@@ -117,11 +129,14 @@ def _gap_alone(place: Place, rules: FdbRules) -> str:
 
 
 def turns_listened_to(floor: Floor, user: Party, partner: Party, rules: FdbRules) -> Iterator[Place]:
-    """Yield every turn of the user's in which the partner begins to say something: the turn is the item."""
-    for turn in user.turns:
+    """Yield every turn of the user's in which the partner begins to say something brief: the turn is the item.
+
+    Of a turn that the partner speaks into, the parts are taken in which the partner says nothing more than that.
+    """
+    for turn in _runs(user, partner, BRIEF):
         said = [one for one in partner.between(turn.span) if one.span.start > turn.span.start]
         if said and not turn.brief:
-            heard = around(user, turn.span.start, turn.span.end, rules)
+            heard = around(user, partner, turn.span.start, turn.span.end, rules)
             events = tuple(part for one in said if (part := one.span & heard))
             yield Place(LISTEN, floor, user, partner, turn, heard, events)
 

@@ -76,7 +76,7 @@ def id_of(place: Place) -> str:
 
 def annotated(place: Place, score: Score, origin: Origin, sources: Sequence[Source | None]) -> dict[str, Any]:
     """Return the JSON files of an item by name; none depends on whether its sound is written."""
-    made: dict[str, Any] = {**_events(place, origin), **_words(place, origin.withheld)}
+    made: dict[str, Any] = {**_events(place, origin), **_words(place, origin)}
     parties = {"user": (place.user, place.heard), "partner": (place.partner, place.clip)}
     script = {
         "made_for": MAKER,
@@ -129,17 +129,26 @@ def _events(place: Place, origin: Origin) -> dict[str, Any]:
         return {}
     before = "" if place.earlier is None else origin.withheld.text(place.earlier.text or "")
     said = origin.withheld.text(place.turn.text or "")
-    if place.task == INTERRUPT and origin.rules.release == "1.0":
+    if _is_v10_interruption(place, origin):
         return {"interrupt.json": [{"context": before, "interrupt": said, "timestamp": span} for span in spans]}
     return {"metadata.json": {"context_text": before, "current_turn_text": said, "timestamps": spans[0]}}
 
 
-def _words(place: Place, withheld: Withheld) -> dict[str, Any]:
+def _is_v10_interruption(place: Place, origin: Origin) -> bool:
+    return place.task == INTERRUPT and origin.rules.release == "1.0"
+
+
+def _words(place: Place, origin: Origin) -> dict[str, Any]:
     """Return the transcripts: of words where both sides have their times, else where each is heard to speak."""
     told = (("input.json", place.user, place.heard), ("output.json", place.partner, place.clip))
     if all(party.told_by == WORDS for _, party, _ in told):
-        tokens = {name: _tokens(party, span, place, withheld) for name, party, span in told}
+        tokens = {name: _tokens(party, span, place, origin.withheld) for name, party, span in told}
         rows = [{"speaker": n, "item": transcript(tokens[name])["chunks"]} for n, (name, _, _) in enumerate(told)]
+        if _is_v10_interruption(place, origin):
+            # Released scripts read what is said after the interruption alone; all of it is in transcription.json.
+            since = in_seconds(place.turn.span.end - place.clip.start)
+            later = tuple(one for one in tokens["output.json"] if one.start is not None and one.start >= since)
+            tokens["output.json"] = later
         return {**{name: transcript(said) for name, said in tokens.items()}, "transcription.json": rows}
     if all(party.told_by == SPEECH for _, party, _ in told):
         heard = {
@@ -167,7 +176,7 @@ def _erased(place: Place, origin: Origin) -> list[Span]:
 
 def _parts(place: Place, origin: Origin) -> dict[str, list[float]]:
     """Return what is written apart too, on the item's clock: the context and the interruption of v1.0."""
-    if place.task != INTERRUPT or origin.rules.release != "1.0":
+    if not _is_v10_interruption(place, origin):
         return {}
     told = {"interrupt.wav": place.turn.span}
     if place.earlier is not None:

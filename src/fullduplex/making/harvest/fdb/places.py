@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn
+from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn, Utterance
 from fullduplex.making.harvest.fdb.rules import BRIEF, SILENT, FdbRules
 from fullduplex.model.spans import Span, Timeline
 
@@ -54,11 +55,28 @@ class Finder:
     checks: tuple[tuple[str, Check], ...]
 
 
-def around(party: Party, start: int, end: int, rules: FdbRules) -> Span:
-    """Return what is cut out: with ``lead`` around it, but not more than half of the silence beside it."""
-    before = max((one.span.end for one in party.said if one.span.end <= start), default=0)
-    after = min((one.span.start for one in party.said if one.span.start >= end), default=end + 2 * rules.lead)
-    return Span(max(0, start - min(rules.lead, (start - before) // 2)), end + min(rules.lead, (after - end) // 2))
+def around(user: Party, partner: Party, start: int, end: int, rules: FdbRules) -> Span:
+    """Return what is cut out: with ``lead`` around it, but no more than half of the user's silence beside it.
+
+    Nor does it reach into what the partner says before or after it: that would be heard as an answer.
+    """
+    first, last = start - rules.lead, end + rules.lead
+    first = max(first, start - (start - _ended(user, start)) // 2, _ended(partner, start))
+    begins = _begins(user, end)
+    last = min(last, last if begins is None else end + (begins - end) // 2, _begins(partner, end) or last)
+    return Span(max(0, first), last)
+
+
+def _ended(party: Party, time: int) -> int:
+    """Return when the side last ended something by ``time``, 0 where it did not."""
+    n = bisect_right(party.said, time, key=lambda one: one.span.end)
+    return party.said[n - 1].span.end if n else 0
+
+
+def _begins(party: Party, time: int) -> int | None:
+    """Return when the side next begins something at ``time`` or later, None where it does not."""
+    n = bisect_left(party.said, time, key=lambda one: one.span.start)
+    return party.said[n].span.start if n < len(party.said) else None
 
 
 def sounds(party: Party) -> Timeline:
@@ -72,6 +90,23 @@ def partner_keeps(party: Party, span: Span, how: str) -> str:
     if how == SILENT and said:
         return "the partner speaks too"
     return "the partner says more than a backchannel" if how == BRIEF and any(not one.brief for one in said) else ""
+
+
+def quiet_runs(turn: Turn, partner: Party, how: str) -> Iterator[Turn]:
+    """Yield the longest runs of a turn's utterances in which the partner keeps to ``how``: only one of them speaks.
+
+    What the partner speaks over is in none of them.
+    """
+    run = list[Utterance]()
+    for one in turn.said:
+        since = Span(run[-1].span.end if run else one.span.start, one.span.end)
+        if run and partner_keeps(partner, since, how):
+            yield Turn(tuple(run))
+            run = []
+        if not partner_keeps(partner, one.span, how):
+            run.append(one)
+    if run:
+        yield Turn(tuple(run))
 
 
 def is_not_too_long(place: Place, rules: FdbRules) -> str:

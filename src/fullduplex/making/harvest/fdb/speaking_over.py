@@ -54,7 +54,7 @@ def _place(task: str, floor: Floor, user: Party, partner: Party, turn: Turn, ove
     earlier = last_before(user.turns, min(over.span.start, turn.span.start))
     near = earlier is not None and over.span.start - earlier.span.end <= rules.context
     start = earlier.span.start if earlier is not None and near else min(over.span.start, turn.span.start)
-    heard = around(user, start, turn.span.end, rules)
+    heard = around(user, partner, start, turn.span.end, rules)
     return Place(
         task, floor, user, partner, turn, heard, (turn.span,), rules.interrupted_after, over, earlier if near else None
     )
