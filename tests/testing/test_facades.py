@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -96,7 +96,7 @@ class PlainLink:
                 yield Closed(str(error))
                 return
             assert isinstance(message, bytes)
-            yield Chunk(np.frombuffer(message, "<i2").astype(np.float32) / 32_768, "u1")
+            yield Chunk(np.frombuffer(message, "<i2").astype(np.float32) / np.float32(32_768), "u1")
 
 
 SPEAKS = Behaviour(say=(Utterance(ms(200), ms(600), 30),))
@@ -142,8 +142,8 @@ def test_a_facade_is_served_alone_for_a_vendors_client() -> None:
         stdout=subprocess.PIPE,
         text=True,
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         port = process.stdout.readline().strip()
         talk = run_on("wall", drive(Moshi(f"ws://127.0.0.1:{port}"), (), length=ms(1_500)))
         assert stretches(talk.system, talk.rate)
@@ -248,7 +248,8 @@ def test_personaplexs_facade_tells_a_client_that_does_not_wait() -> None:
 
 
 class _Early:
-    path, headers = "/api/chat?voice_prompt=a&text_prompt=b", dict[str, str]()
+    path = "/api/chat?voice_prompt=a&text_prompt=b"
+    headers: Mapping[str, str] = {}
 
     async def send(self, message: str | bytes) -> None: ...
 
