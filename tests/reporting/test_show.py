@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fullduplex.errors import InputError, RunError
@@ -122,6 +122,7 @@ def test_a_timeline_fits_its_width(length: float) -> None:
     st.lists(st.tuples(st.text(), st.integers(-SECOND, 99 * SECOND), st.integers(1, SECOND)), max_size=5),
     st.sampled_from(["pause", "user", "system", "", "日本", "a b"]),
 )
+@example([("ß", 0, 1), ("ß", 0, 10_001)], "pause")
 def test_a_timelines_rows_are_of_one_width_whatever_is_said(said: list[tuple[str, int, int]], kind: str) -> None:
     words = tuple(Word(text, Span(at, at + long)) for text, at, long in said)
     lines = timeline(Trial(Item("t"), Track(words), Track(words), (Event(kind, Span(0, SECOND)),)))

@@ -141,7 +141,8 @@ def _from_zero(span: Span) -> Span:
 def _letter(text: str) -> str:
     first = next((c for c in unicodedata.normalize("NFC", text) if c.isalnum()), "w")
     one_column = unicodedata.east_asian_width(first) not in "WF" and unicodedata.bidirectional(first) in ("L", "EN")
-    return first if one_column and first.isprintable() else "w"
+    # Where two neighbours share a letter the second is drawn in the other case: that of ß takes two columns.
+    return first if one_column and first.isprintable() and len(first.swapcase()) == 1 else "w"
 
 
 def _scale(columns: int, step: int) -> str:
