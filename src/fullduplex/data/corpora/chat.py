@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from fullduplex.data.corpora.gathered import Gathered, moment, stretch
@@ -104,10 +105,9 @@ def _words(transcript: Gathered, speaker: str, line: Said, tier: str, n: int) ->
             transcript.word(speaker, as_said or said_in_chat(word), span)
     if any(span is None for _, span in found) or line.unclear:
         # What of the line has no times is somewhere between its words.
-        spans = [span for _, span in found if span]
         who = transcript.of(speaker)
-        if spans and who.utterances:
-            who.unclear.append(who.utterances[-1].span)
+        if who.utterances:
+            who.utterances[-1] = replace(who.utterances[-1], unclear=True)
 
 
 def said_in_chat(text: str) -> Said:

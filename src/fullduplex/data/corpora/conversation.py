@@ -25,11 +25,13 @@ class Recording:
 class Utterance:
     """A stretch that the transcript tells apart: a line of it, as its makers cut it.
 
-    ``text`` is "" where the transcript tells when somebody speaks, and not what.
+    ``text`` is "" where the transcript tells when somebody speaks, and not what. ``unclear``: there is more in it than
+    its text, a sound or what nobody understood.
     """
 
     text: str
     span: Span
+    unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)

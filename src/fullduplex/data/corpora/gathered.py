@@ -17,6 +17,9 @@ from fullduplex.errors import InputError
 from fullduplex.model.spans import Span, Timeline, ms, seconds
 from fullduplex.model.speech import Word
 
+#: Aligned words leave shorter gaps by themselves; nobody hides in them.
+_GAP = ms(100)
+
 
 @dataclass(slots=True)
 class Speaker:
@@ -28,7 +31,6 @@ class Speaker:
     words: list[tuple[Word, bool]] = field(default_factory=list)
     sounds: list[Span] = field(default_factory=list)
     loose: list[tuple[int, str, Span | None]] = field(default_factory=list)
-    unclear: list[Span] = field(default_factory=list)
 
     @property
     def silent(self) -> bool:
@@ -79,9 +81,7 @@ class Gathered:
             if said.words:
                 who.loose.append((len(self.order) - 1, said.text, within))
         elif said.words:
-            who.utterances.append(Utterance(said.text, span))
-            if said.unclear:
-                who.unclear.append(span)
+            who.utterances.append(Utterance(said.text, span, said.unclear))
         elif said.unclear:
             who.sounds.append(span)
 
@@ -99,11 +99,6 @@ class Gathered:
         """Note that somebody speaks, and nobody has written down what."""
         self.order.append(span)
         self.of(speaker).utterances.append(Utterance("", span))
-
-    @property
-    def timed(self) -> bool:
-        """Tell whether the transcript gives words times of their own."""
-        return any(speaker.words for speaker in self.speakers.values())
 
     @property
     def talking(self) -> list[Speaker]:
@@ -124,12 +119,13 @@ def side_of(
     utterances = sorted(speaker.utterances, key=lambda one: one.span)
     texts = any(one.text for one in utterances) or bool(speaker.loose)
     loose = tuple(_loose(transcript, speaker, until))
-    words = tuple(word for word, _ in ordered) if transcript.timed or not (texts or utterances) else None
+    words = tuple(word for word, _ in ordered) if ordered or not (texts or utterances) else None
     untold = list[Span](speaker.sounds) + [one.within for one in loose]
     if words is not None:
         spoken = Timeline(word.span for word in words)
         untold += [one.span for one in utterances if not spoken.within(one.span)]
-        untold += [span for unclear in speaker.unclear for span in Timeline([unclear]) - spoken]
+        unclear = Timeline(one.span for one in utterances if one.unclear)
+        untold += [span for span in unclear - spoken if span.duration >= _GAP]
     return Side(
         name, recording, words, transcript.words_from if words is not None else "",
         frozenset(n for n, (_, whole) in enumerate(ordered) if not whole) if words is not None else frozenset(),
@@ -171,7 +167,8 @@ def _neighbours(order: list[Span | None]) -> tuple[list[Span | None], list[Span 
 def moment(text: str, path: Path, where: str, *, unit: float = 1.0) -> int:
     """Return a time in µs from its text in units of ``unit`` seconds; raises :class:`InputError`."""
     try:
-        value = float(text) * unit
+        # Python's own spelling "1_000" is nobody's time.
+        value = float("nan" if "_" in text else text) * unit
     except ValueError:
         value = float("nan")
     if not 0 <= value < LATEST:

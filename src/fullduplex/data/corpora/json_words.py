@@ -123,19 +123,19 @@ def _amazon(transcript: Gathered, results: dict[str, Any]) -> None:
     for name, channel, items in lists:
         if not isinstance(items, list):
             raise InputError(transcript.path, "results", found=brief(items), expected="a list of items")
+        if channel is not None:
+            transcript.of(name).channels.add(channel)
         for n, item in enumerate(items, 1):
-            _item(transcript, item, name, channel, f"{name or 'item'} {n}".strip())
+            _item(transcript, item, name, f"{name or 'item'} {n}".strip())
 
 
-def _item(transcript: Gathered, item: Any, name: str, channel: int | None, where: str) -> None:
+def _item(transcript: Gathered, item: Any, name: str, where: str) -> None:
     path = transcript.path
     choices = item.get("alternatives") if isinstance(item, dict) else None
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
         raise InputError(path, where, found=brief(item), expected="an item with alternatives")
     text = str(choices[0].get("content", ""))
     speaker = name or str(item.get("speaker_label", ""))
-    if channel is not None:
-        transcript.of(speaker).channels.add(channel)
     if item.get("type") == "punctuation":
         words = transcript.of(speaker).words
         if words:

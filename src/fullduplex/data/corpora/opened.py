@@ -44,6 +44,8 @@ def open_corpus(
         raise InputError("--speakers", found=", ".join(speakers), expected="two different names, as A,B")
     if not root.exists():
         raise InputError(root, found="no such folder", expected="a corpus' folder")
+    if not (root.is_dir() or root.is_file()):
+        raise InputError(root, found="neither a file nor a folder", expected="a corpus' folder")
     for name in [form] if form else FORMATS:
         found: Corpus | None
         if name == SWITCHBOARD:

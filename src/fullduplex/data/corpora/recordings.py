@@ -18,15 +18,16 @@ _TOLD = 160
 def files_below(root: Path) -> Iterator[Path]:
     """Yield the files below a folder in order of their names, without hidden ones; links to folders are not followed.
 
-    Raises :class:`InputError` where there is no such folder.
+    What is no file (a pipe, which nobody may ever write to) is passed over. Raises :class:`InputError`
+    where there is no such folder.
     """
     if not root.is_dir():
         raise InputError(root, found="no such folder" if not root.exists() else "a file", expected="a corpus' folder")
     for folder, below, names in os.walk(root):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith("."):
-                yield Path(folder) / name
+            if not name.startswith(".") and (path := Path(folder) / name).is_file():
+                yield path
 
 
 def is_audio(path: Path) -> bool:

@@ -7,7 +7,6 @@ channel is clearly louder while one speaker speaks alone. Where none of them tel
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -34,6 +33,9 @@ def two_of(transcript: Gathered, asked: Sequence[str]) -> tuple[Speaker, Speaker
     Raises :class:`InputError` where who was asked for is not there, or there are not two.
     """
     talking = transcript.talking
+    if len(talking) < 2 and len(transcript.speakers) == 2:
+        # One who is named and says nothing is there.
+        talking = sorted(transcript.speakers.values(), key=lambda one: one.begins)
     listed = ", ".join(printable(one.name or "(no name)", 40) for one in talking[:8]) or "nobody"
     if asked:
         chosen = [_named(talking, name) for name in asked]
@@ -80,7 +82,9 @@ def by_role(first: str, second: str) -> int:
     for one, other in zip(*parts, strict=True):
         if one == other:
             continue
-        common = len(os.path.commonprefix([one, other]))
+        common = next(
+            (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+        )
         for pair in ((one, other), (one[common:], other[common:])):
             if pair in ROLES:
                 return -1

@@ -24,6 +24,7 @@ _QUIET = re.compile(r"[\[<{](?:silence|sil|pause|p:?|sp)[\]>}]", re.IGNORECASE)
 _UNSURE = re.compile(r"[()]")
 #: Written instead of a word that nobody understood.
 _UNKNOWN = frozenset(["xxx", "xx", "yyy", "www", "???", "??", "(?)"])
+_PUNCTUATION = frozenset(".,;:?!…؟،؛。，、？！：；।")
 _CUT = re.compile(r"[-–~=]$|^[-–](?=\w)")
 _DASHES = re.compile(r"(?:--+|[—―])$")
 _TAG = re.compile(r"[\x00-\x1f\x7f]+")
@@ -71,8 +72,9 @@ def of_tokens(tokens: list[str], *, unclear: bool = False) -> Said:
             unclear = True
         elif not spells(token):
             # Punctuation alone ends the word before it; other signs ("-", "/", "=") are no words.
-            if words and all(unicodedata.category(c) == "Po" for c in token):
+            if words and all(c in _PUNCTUATION for c in token):
                 words[-1] += token
+            unclear = unclear or token in SOUNDS
         else:
             text, whole = whole_of(token)
             if not whole:

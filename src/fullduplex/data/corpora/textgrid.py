@@ -16,7 +16,7 @@ from fullduplex.data.corpora.tiers import OTHER, gather, meant
 from fullduplex.data.files import read_text_file
 from fullduplex.errors import InputError
 
-_TOKEN = re.compile(r'"((?:[^"]|"")*)"|(<[a-z]+>)|(?<!\S)([-+]?\d[\d.eE+-]*)(?!\S)|^[ \t]*![^\n]*', re.MULTILINE)
+_TOKEN = re.compile(r'"((?:[^"]|"")*)"|(<[a-z]+>)|(?<!\S)([-+]?\d[\d.eE+-]*)(?!\S)|(?<!\S)![^\n]*')
 _ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303", ",": "\u0327"}
 _TRIGRAPH = re.compile(r"\\([A-Za-z])(['`^\"~,])|\\(ss|oe|OE|ae|AE|o/|O/)")
 _LETTERS = {"ss": "ß", "oe": "œ", "OE": "Œ", "ae": "æ", "AE": "Æ", "o/": "ø", "O/": "Ø"}

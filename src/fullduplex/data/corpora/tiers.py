@@ -26,6 +26,8 @@ _KINDS = {
 }
 _KIND_OF = {name: kind for kind, names in _KINDS.items() for name in names.split()}
 _BETWEEN = r"[\s_\-:/@.|()]+"
+#: SPPAS writes a word that sounds unlike its spelling with both: ``[je suis,chui]``.
+_PRONOUNCED = re.compile(r"\[([^,\[\]]*\w),[^\s,\[\]]+\]")
 #: A label longer than this in a script without spaces is no word.
 _LONGEST = 6
 
@@ -52,6 +54,7 @@ def _plain(text: str) -> str:
 
 def gather(transcript: Gathered, speaker: str, kind: str, labels: Iterable[tuple[int, int, str]], where: str) -> None:
     """Add the labels of a tier, each with its start and end in µs, to a transcript; ``where`` names it in errors."""
+    transcript.of(speaker)
     found = [(stretch(start, end, transcript.path, where), text) for start, end, text in labels]
     found = [(span, text) for span, text in found if label(text) is not None]
     if kind == UNTOLD:
@@ -62,8 +65,8 @@ def gather(transcript: Gathered, speaker: str, kind: str, labels: Iterable[tuple
         elif kind == SPEECH:
             transcript.turn(speaker, span)
         else:
-            told = label(text)
-            transcript.line(speaker, said(text) if told is None or told.words else told, span)
+            told = label(_PRONOUNCED.sub(r"\1", text))
+            transcript.line(speaker, told or said(text), span)
 
 
 def _words(transcript: Gathered, speaker: str, span: Span, text: str) -> None:
@@ -72,7 +75,7 @@ def _words(transcript: Gathered, speaker: str, span: Span, text: str) -> None:
 
 def _one_word(text: str) -> bool:
     text = text.strip()
-    if " " in text and not text.startswith(("[", "<", "{")):
+    if len(text.split()) > 1 and not text.startswith(("[", "<", "{")):
         return False
     # Chinese, Japanese, Thai and others put no space between words.
     return len(text) <= _LONGEST or not any(unicodedata.category(c) == "Lo" and ord(c) > 0xE00 for c in text)
