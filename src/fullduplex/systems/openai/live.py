@@ -139,12 +139,15 @@ class GptLive:
                 "gpt-live", "key", expected="a key for this service",
                 do=f"set {name}, or name a file that holds it with key_file",
             )  # fmt: skip
-        async with AsyncExitStack() as aside:
+        async with (
             # The sideband goes last: it is told of the session's end, too.
-            async with opened(self.door(prompt), _WHAT, key, name) as wire, self.over(wire, prompt) as talking:
-                if self.sideband:
-                    await self._attach(talking, aside, key, name)
-                yield talking
+            AsyncExitStack() as aside,
+            opened(self.door(prompt), _WHAT, key, name) as wire,
+            self.over(wire, prompt) as talking,
+        ):
+            if self.sideband:
+                await self._attach(talking, aside, key, name)
+            yield talking
 
     async def _attach(self, talking: Talking, aside: AsyncExitStack, key: str, name: str) -> None:
         id = text(talking.ready.settings, "session", "id")
@@ -168,7 +171,7 @@ class GptLive:
         """Open a talk over ``wire``."""
         session = self.session(prompt)
         door = self.door(prompt)
-        told = {"preset": self.preset, "url": door.url.partition("?")[0], "asked": session}
+        told: dict[str, Any] = {"preset": self.preset, "url": door.url.partition("?")[0], "asked": session}
         told |= {"key_sent": bool(door.headers), "sideband": False}
         talking = Talking(Line(wire, self._key()), self.format, self.hertz, told)  # type: ignore[arg-type]
         try:

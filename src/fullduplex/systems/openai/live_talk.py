@@ -1,8 +1,8 @@
 """One talk in a Live session: sound in, sound out, words with their time on the session's clock.
 
 There are no turns, no ids and no flush: who interrupts hears it fall silent. Sound has to flow in all the time. A
-chunk's ``source`` is where the sideband says that it begins; words carry their own times. ``session.close`` asks for the
-end, and ``session.closed`` tells what was used.
+chunk's ``source`` is where the sideband says that it begins; words carry their own times. ``session.close`` asks for
+the end, and ``session.closed`` tells what was used.
 """
 
 from __future__ import annotations

@@ -40,7 +40,8 @@ class Realtime:
 
     ``input_format``, ``output_format``: pcm16, pcmu, pcma; ``rate`` of pcm16 where the vendor lets one choose.
     ``transcription`` is the model that writes down what the user says, none by default; ``language`` is told to it.
-    ``noise_reduction``: near_field, far_field. ``speed`` of the voice. ``extra`` is a JSON object laid over the session.
+    ``noise_reduction``: near_field, far_field. ``speed`` of the voice. ``extra`` is a JSON object laid over the
+    session.
 
     What is not given is left to the server; the settings that it tells are kept with the talk. ``key`` is handed in by
     the caller, or read from ``key_file``; it is in no spec and no message. ``ready_within`` in seconds.
@@ -175,7 +176,7 @@ class Realtime:
         query = {"model": name} if (name := self.model or vendor.model) else {}
         url = address("url", self.url or vendor.home or "ws://localhost", "/realtime", dict(vendor.query) | query)
         key = self._key()
-        headers = {vendor.header: f"Bearer {key}" if vendor.header == "Authorization" else key}
+        headers: dict[str, str] = {vendor.header: f"Bearer {key}" if vendor.header == "Authorization" else key}
         return Door(url, headers if key and secured(url) else {}, verify=self.verify)
 
     @asynccontextmanager
@@ -201,7 +202,7 @@ class Realtime:
         session = self.session(prompt)
         agreed = Agreed(self.formats, self.rates, self.interrupt_response, self.vendor.wav_in, self.vendor.stamped)
         door = self.door(prompt)
-        told = {"preset": self.preset, "model": self.model or self.vendor.model, "url": door.url.partition("?")[0]}
+        told: dict[str, Any] = {"preset": self.preset, "model": self.model or self.vendor.model, "url": door.url.partition("?")[0]}
         told |= {"asked": session, "key_sent": bool(door.headers)}
         talking = Talking(Line(wire, self._key()), agreed, told, self.vendor.longest)
         name = f"the realtime API ({self.preset})"

@@ -200,7 +200,7 @@ class Talking:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(told, Note):
             return [told]
-        kind = BETA.get(told["type"], told["type"])
+        kind = BETA.get(str(told["type"]), str(told["type"]))
         if kind == "response.output_audio.delta":
             return self._sound(told)
         if kind in _TEXTS:
@@ -299,7 +299,7 @@ class Talking:
     def _done(self, told: Event) -> list[Happening]:
         response = self._of(text(told, "response", "id"))
         response.done = True
-        data = {"id": response.id, "status": text(told, "response", "status")}
+        data: dict[str, Any] = {"id": response.id, "status": text(told, "response", "status")}
         for name in ("status_details", "usage"):
             value = member(told, "response", name)
             if isinstance(value, Mapping):

@@ -72,12 +72,16 @@ BESIDE = {
 }
 
 
+#: What a sideband is going to say, and when (the loop's seconds); None ends it.
+_Queue = asyncio.Queue[tuple[float, Event | None]]
+
+
 class _Sessions:
     """The sessions of one facade, and who looks on."""
 
     def __init__(self, delay: float) -> None:
         self.count, self.delay = 0, delay
-        self.looking: dict[str, list[asyncio.Queue[Event | None]]] = {}
+        self.looking: dict[str, list[_Queue]] = {}
 
     def begin(self) -> str:
         self.count += 1
@@ -86,8 +90,9 @@ class _Sessions:
         return id
 
     def reflect(self, id: str, event: Event | None) -> None:
+        due = asyncio.get_running_loop().time() + self.delay
         for queue in self.looking.get(id, ()):
-            queue.put_nowait(event)
+            queue.put_nowait((due, event))
 
     async def look_on(self, peer: Peer) -> bool:
         """Hold a sideband, and return whether this is one."""
@@ -100,7 +105,7 @@ class _Sessions:
             await peer.send(json.dumps(Numbered().event("error", error=error)))
             await peer.close("session_not_found")
             return True
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        queue: _Queue = asyncio.Queue()
         looking.append(queue)
         giving = asyncio.ensure_future(self._give(peer, queue))
         try:
@@ -114,12 +119,14 @@ class _Sessions:
             looking.remove(queue)
         return True
 
-    async def _give(self, peer: Peer, queue: asyncio.Queue[Event | None]) -> None:
-        while (event := await queue.get()) is not None:
-            if self.delay:
-                await asyncio.sleep(self.delay)
+    async def _give(self, peer: Peer, queue: _Queue) -> None:
+        while True:
+            due, event = await queue.get()
+            await asyncio.sleep(max(0.0, due - asyncio.get_running_loop().time()))
+            if event is None:
+                await peer.close("")
+                return
             await peer.send(json.dumps(event))
-        await peer.close("")
 
 
 class Session:
@@ -132,7 +139,7 @@ class Session:
         self._sound = Sound((format, format), (rate, rate))
         self._id, self._resource = "", Event()
         self._began, self._end = 0.0, 0.0
-        self._appends = 0
+        self._appends, self._saying = 0, 0
 
     async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
         """Read what the session shall be, and say that it has started."""
@@ -177,8 +184,10 @@ class Session:
 
     def _told(self, event: Spoken | Mapping[str, Any]) -> list[Event]:
         if isinstance(event, Spoken):
-            start = max(self._end, self._now())
-            self._end = start + len(event.data) / 2 / self._rate
+            # Within an utterance nothing lies between one piece and the next.
+            start = self._end if event.id and event.id == self._saying else max(self._end, self._now())
+            self._saying = event.id
+            self._end = start + len(event.data) / 2 / self._rate * (1 + self._behaviour.drift)
             data = self._sound.out(event.data)
             plain: Event = {"type": "session.output_audio.delta", "delta": data}
             times = {"start_ms": round(start * 1_000), "end_ms": round(self._end * 1_000)}
