@@ -116,7 +116,8 @@ class Terms:
     lag of each output frame, the first numbered 0. ``oddities`` are messages that each end as one note, but for
     ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
     kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
-    ``done`` is the note that says that all of an utterance was sent.
+    ``done`` is the note that says that all of an utterance was sent. ``unit`` is how much of the user's sound a
+    message holds, where that is more than a frame.
     """
 
     frame: int = ms(20)
@@ -133,6 +134,7 @@ class Terms:
     nothings: tuple[str | bytes, ...] = _NOTHINGS
     flushes: int = 2
     done: str = "response.done"
+    unit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
