@@ -320,16 +320,26 @@ def _rebuild(release: Path, given: Any) -> int:
     from fullduplex.making.harvest.fdb.rebuild import is_fdb_release, rebuild_fdb
     from fullduplex.making.harvest.rebuild import format_of, rebuild
 
-    corpus = open_recordings(given["again"], given["form"] or format_of(release), recordings=given["recordings"],
-                             speakers=given["speakers"])  # fmt: skip
+    of_fdb = is_fdb_release(release)
+    corpus = None
+    try:
+        corpus = open_recordings(given["again"], given["form"] or format_of(release), recordings=given["recordings"],
+                                 speakers=given["speakers"])  # fmt: skip
+    except InputError:
+        # Recordings alone will do: they are known by their digests.
+        if not of_fdb or not given["again"].is_dir():
+            raise
     bar, rejected = _Bar(), 0
     try:
-        if is_fdb_release(release):
-            decided = _decisions(given["accepted"])
-            made, rejected = rebuild_fdb(release, corpus, given["out"], decisions=decided, progress=bar)
+        if of_fdb:
+            folders = [path for path in (given["again"], given["recordings"]) if path is not None and path.is_dir()]
+            made, rejected = rebuild_fdb(
+                release, corpus, given["out"], folders=folders, decisions=_decisions(given["accepted"]), progress=bar
+            )
         elif given["accepted"]:
             raise click.UsageError("--accepted belongs to the rules of Full-Duplex-Bench.")
         else:
+            assert corpus is not None
             made = rebuild(release, corpus, given["out"], progress=bar)
     finally:
         bar.close()

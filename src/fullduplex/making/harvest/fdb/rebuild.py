@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from fullduplex.data.corpora.conversation import Corpus, Recording
-from fullduplex.data.files import brief, member, read_json, text, time
+from fullduplex.data.corpora.recordings import files_below, is_audio
+from fullduplex.data.files import brief, member, read_json, text, time, write_json
 from fullduplex.errors import InputError
-from fullduplex.making.harvest.fdb.harvest import REJECT, SUMMARY, is_there
+from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, REJECT, SUMMARY, is_there
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import V10, V15
 from fullduplex.making.harvest.item import MAKER, Sounds
@@ -26,17 +27,19 @@ def is_fdb_release(release: Path) -> bool:
 
 def rebuild_fdb(
     release: Path,
-    corpus: Corpus,
+    corpus: Corpus | None,
     out: Path | None = None,
     *,
+    folders: Sequence[Path] = (),
     decisions: Mapping[str, str] | None = None,
     progress: Progress | None = None,
 ) -> tuple[Rebuilt, int]:
     """Make the items of a release, in its own folder or in ``out``, and return what came of it, and how many were left
     out because a person rejected them.
 
-    A recording that is not the one that was harvested (by its digest), or not there, fails its items. Raises
-    :class:`InputError` where the release has no items.
+    A recording is found by its conversation's name in the ``corpus``, else by its digest among the audio files below
+    ``folders``: then what was said need not be there, and names may be others. One that is not the one that was
+    harvested, or not there, fails its items. Raises :class:`InputError` where the release has no items.
     """
     items = list(_items(release))
     if not items:
@@ -44,9 +47,9 @@ def rebuild_fdb(
     rejected = {key for key, value in (decisions or {}).items() if value == REJECT}
     left = [(folder, script) for folder, script in items if f"{folder.parent.name}/{folder.name}" not in rejected]
     left.sort(key=lambda one: (one[1]["recording"]["conversation"], one[1]["recording"]["user"]["side"], one[0].name))
-    names = {cluster_of(name): name for name in corpus.names}
+    shelf = _Shelf(corpus, folders)
     failed, made, kept, unchecked = list[tuple[str, str]](), 0, 0, 0
-    digests, reading = dict[Path, str](), Sounds(keep=2)
+    reading = Sounds(keep=2)
     for n, (folder, script) in enumerate(left, 1):
         name = f"{folder.parent.name}/{folder.name}"
         target = folder if out is None else out / folder.parent.name / folder.name
@@ -54,7 +57,7 @@ def rebuild_fdb(
             if is_there(target, script, True):
                 kept += 1
             else:
-                recordings = _both(corpus, names, script, digests)
+                recordings = shelf.find(script)
                 files = {path.name: read_json(path) for path in sorted(folder.glob("*.json"))}
                 write_fdb_item(target, files, recordings, reading)
             made += 1
@@ -63,6 +66,9 @@ def rebuild_fdb(
             failed.append((name, str(error)))
         if progress:
             progress("items", n, len(left))
+    for name in (SUMMARY, COUNTS, REFERENCE):
+        if out is not None and out.is_dir() and (release / name).is_file():
+            write_json(out / name, read_json(release / name))
     return Rebuilt(made, kept, unchecked, tuple(failed)), len(items) - len(left)
 
 
@@ -88,7 +94,11 @@ def _check(script: dict[str, Any], path: Path) -> None:
         start, end = (time(member(side, name, path, at), path, f"{at}.{name}") for name in ("start", "end"))
         if not 0 <= start < end or member(side, "side", path, at) not in (1, 2):
             raise InputError(path, at, found=brief(side), expected="side 1 or 2, and the start before the end")
-        member(side, "sha256", path, at)
+        digest, channel = member(side, "sha256", path, at), member(side, "channel", path, at)
+        if not (digest is None or isinstance(digest, str)) or not (channel is None or channel in range(1, 65)):
+            raise InputError(path, at, found=brief(side), expected="a digest and a channel from 1, or null")
+        if digest is not None and channel is None:
+            raise InputError(path, f"{at}.channel", found="null", expected="the channel of the recording")
     spans = member(told, "erased", path, "recording")
     parts = member(told, "parts", path, "recording")
     if not isinstance(spans, list) or not isinstance(parts, dict) or set(parts) - {"context.wav", "interrupt.wav"}:
@@ -105,25 +115,45 @@ def _two(span: object, path: Path) -> tuple[object, object]:
     return span[0], span[1]
 
 
-def _both(
-    corpus: Corpus, names: Mapping[str, str], script: Mapping[str, Any], digests: dict[Path, str]
-) -> tuple[Recording, Recording]:
-    told = script["recording"]
-    name = names.get(told["conversation"])
-    if name is None:
-        raise InputError(corpus.root, found="no such conversation", expected="the corpus that was harvested")
-    both, found = corpus.recordings(name), list[Recording]()
-    for role in ("user", "partner"):
-        recording = both[told[role]["side"] - 1]
-        if recording is None:
-            raise InputError(corpus.root, name, found="no recording of it", expected="the corpus' audio")
-        if recording.file not in digests:
-            digests[recording.file] = sha256(recording.file)
-        wanted = told[role]["sha256"]
-        if wanted is not None and digests[recording.file] != wanted:
+class _Shelf:
+    """Where recordings are looked for; every file is digested once at most."""
+
+    def __init__(self, corpus: Corpus | None, folders: Sequence[Path]) -> None:
+        self._corpus, self._folders = corpus, folders
+        self._names = {} if corpus is None else {cluster_of(name): name for name in corpus.names}
+        self._digests: dict[Path, str] = {}
+        self._all: dict[str, Path] | None = None
+
+    def find(self, script: Mapping[str, Any]) -> tuple[Recording, Recording]:
+        """Return the recordings of user and partner; raises :class:`InputError` where they are not there."""
+        told = script["recording"]
+        name = self._names.get(told["conversation"])
+        return self._one(name, told["user"]), self._one(name, told["partner"])
+
+    def _one(self, name: str | None, told: Mapping[str, Any]) -> Recording:
+        wanted, found = told["sha256"], None
+        if name is not None and self._corpus is not None:
+            found = self._corpus.recordings(name)[told["side"] - 1]
+        if found is None and wanted is not None:
+            path = self._by_digest().get(wanted)
+            found = None if path is None else Recording(path, told["channel"] - 1)
+        if found is None:
+            where = self._corpus.root if self._corpus is not None else next(iter(self._folders), Path())
+            raise InputError(where, found="no recording of an item", expected="the corpus that was harvested")
+        if wanted is not None and self._digest(found.file) != wanted:
             raise InputError(
-                recording.file, found=f"the digest {digests[recording.file][:12]}",
+                found.file, found=f"the digest {self._digest(found.file)[:12]}",
                 expected=f"{str(wanted)[:12]}, the one harvested",
             )  # fmt: skip
-        found.append(recording)
-    return found[0], found[1]
+        return found
+
+    def _digest(self, path: Path) -> str:
+        if path not in self._digests:
+            self._digests[path] = sha256(path)
+        return self._digests[path]
+
+    def _by_digest(self) -> dict[str, Path]:
+        if self._all is None:
+            paths = [path for folder in self._folders for path in files_below(folder) if is_audio(path)]
+            self._all = {self._digest(path): path for path in reversed(paths)}
+        return self._all
