@@ -394,6 +394,23 @@ def test_each_preset_names_the_variable_of_its_key() -> None:
     assert {Realtime.key_name({"preset": preset}) for preset in PRESETS} >= {"XAI_API_KEY", "DASHSCOPE_API_KEY"}
 
 
+def test_a_key_within_a_spec_is_refused_since_a_spec_is_kept(tmp_path: Any) -> None:
+    with pytest.raises(InputError, match="OPENAI_API_KEY") as refused:
+        build(Spec("openai-realtime", {"key": "sk-secret"}), tmp_path)
+    assert "sk-secret" not in str(refused.value)
+
+
+def test_a_key_that_the_caller_has_is_handed_in_but_for_a_file_of_its_own(tmp_path: Any) -> None:
+    keys = {"OPENAI_API_KEY": "sk-theirs", "XAI_API_KEY": "sk-other"}
+    (tmp_path / "key").write_text("sk-mine")
+    theirs: Any = build(Spec("openai-realtime"), tmp_path, keys=keys)
+    assert dict(theirs.door("").headers) == {"Authorization": "Bearer sk-theirs"}
+    mine: Any = build(Spec("openai-realtime", {"key_file": str(tmp_path / "key")}), tmp_path, keys=keys)
+    assert dict(mine.door("").headers) == {"Authorization": "Bearer sk-mine"}
+    other: Any = build(Spec("openai-realtime", {"preset": "xai"}), tmp_path, keys=keys)
+    assert dict(other.door("").headers) == {"Authorization": "Bearer sk-other"}
+
+
 def test_a_key_travels_in_a_header_and_is_in_no_spec_and_no_repr(tmp_path: Any) -> None:
     file = tmp_path / "key"
     file.write_text("sk-secret\n")
