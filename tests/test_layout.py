@@ -29,6 +29,7 @@ ORDER = (
 FOR_ALL = {"errors", "once", "plugins"}
 ON_TOP = {
     "agreeing",
+    "baselines",
     "correlations",
     "judged",
     "sensitivity",

@@ -1,0 +1,222 @@
+"""The command about people: baseline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import (
+    _PATH,
+    SOME_FAILED,
+    _Bar,
+    _benchmarks,
+    _cache,
+    _engine,
+    _family,
+    _finish,
+    _json,
+    _say,
+    _shown_json,
+    main,
+)
+from fullduplex.errors import InputError
+
+_FILES = ("statistics.json", "statistics.md", "statistics.html")
+
+
+@main.command()
+@click.argument("people", type=_PATH)
+@click.option("--against", "others", type=_PATH, multiple=True, metavar="PATH",
+              help="A system to hold against people: a run, or a folder of two-channel recordings of it talking with "
+              "itself; may be repeated.")  # fmt: skip
+@click.option("--as", "benchmark", default="", metavar="BENCH[@VARIANT]", shell_complete=_benchmarks,
+              help="Also score people, each in turn as the system: fdb-1.0, fdb-french. Needs --out.")  # fmt: skip
+@click.option("--rules", default="", metavar="NAME",
+              help="What finds the items: fdb-1.0, french-callfc, french-media. Default: the benchmark's.")  # fmt: skip
+@click.option("--out", type=_PATH, metavar="DIR",
+              help="Where statistics.json, .md and .html go; with --as, items and people.run too.")  # fmt: skip
+@click.option("--format", "form", default="", metavar="NAME",
+              help="What the corpus is: switchboard, chat … Default: by what the folder holds.")  # fmt: skip
+@click.option("--recordings", type=_PATH, metavar="DIR", help="Where the audio lies, if not in the corpus.")
+@click.option("--speakers", default="", metavar="A,B", help="The two people to take, of transcripts with more.")
+@click.option("--by", type=click.Choice(["words", "lines", "speech"]),
+              help="What tells when a side speaks. Default: the first of these that a conversation has; recordings "
+              "without a transcript are heard.")  # fmt: skip
+@click.option("--language", metavar="CODE", help="The language spoken. Default: the corpus' own, else en.")
+@click.option("--detector", default="silero:edges=refined", show_default=True, metavar="SPEC",
+              shell_complete=_family("detectors"), help="What finds speech where nothing else tells it.")  # fmt: skip
+@click.option("--recogniser", default="whisper", show_default=True, metavar="SPEC|recorded",
+              shell_complete=_family("recognisers"),
+              help="With --as: what hears words, as it hears systems'; recorded: the transcript's.")  # fmt: skip
+@click.option("--reference", type=_PATH, metavar="FILE", help="With --as: backchannel reference distributions.")
+@click.option("--system-side", type=click.IntRange(1, 2), metavar="1|2",
+              help="With --as: this side alone is the system. Default: each in turn; french-media asks.")  # fmt: skip
+@click.option("--cap", type=click.IntRange(0), metavar="N", help="With --as: the best N items of a task, 0 for all.")
+@click.option("--name", default="people", show_default=True, help="What people are called in tables.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
+@click.option("--page/--no-page", default=True, help="With --as: write the run's report.html.")
+@_engine
+@_json
+def baseline(people: Path, **given: Any) -> int:
+    """Count people's conversations, hold systems against them, and with --as score people as a system is scored.
+
+    PEOPLE is a corpus of two-channel conversations, a folder that `harvest` made, or a run of people. Units, pauses,
+    gaps, overlaps and floor transfers are counted as everywhere; each system has its percentile among people's
+    conversations, and its distance. Transcripts whose turns were cut and not measured are marked.
+    """
+    from fullduplex.baselines import named_apart, statistics_of
+
+    if given["benchmark"] and given["out"] is None:
+        raise click.UsageError("--as needs --out, the folder for people's items and run")
+    bar = _Bar()
+    try:
+        scored = _scored(people, given, bar)
+        counted = _counted(people, given["name"], given, bar, people=True, scored=scored)
+        # What was scored is compared with other runs item by item, so that like stands beside like.
+        others = [_counted(path, _called(path), given, bar, people=False) for path in given["others"]]
+        told = statistics_of(list(named_apart([counted, *others])), seed=given["seed"])
+    finally:
+        bar.close()
+    if given["out"] is not None:
+        _write(given["out"], told)
+    status = 0
+    if scored is not None:
+        status = _published(scored, given)
+    if given["as_json"]:
+        if scored is None:
+            _shown_json(told)
+    else:
+        _print(told, given["out"])
+    failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
+    if failed:
+        name, row = failed[0]
+        _say(f"{len(failed)} conversations were not counted; the first, of {name}: {row['error']}")
+    return status or (SOME_FAILED if failed else 0)
+
+
+def _called(path: Path) -> str:
+    return path.resolve().name or "system"
+
+
+def _counted(path: Path, name: str, given: Any, bar: Any, *, people: bool, scored: Any = None) -> Any:
+    from fullduplex.baselines import is_harvest, items_of, people_of
+    from fullduplex.runs.run import Run
+
+    if scored is not None and is_harvest(path):
+        return items_of(scored.run, people=True, progress=bar)
+    if (path / "run.json").is_file():
+        return items_of(Run.open(path), people=True if people else None, progress=bar)
+    if is_harvest(path):
+        raise InputError(path, found="harvested items", expected="--as BENCH, which scores and counts them")
+    corpus = _opened(path, given)
+    return people_of(corpus, name, by=given["by"], ears=lambda: _ears(given, None), people=people, progress=bar)
+
+
+def _opened(path: Path, given: Any) -> Any:
+    from fullduplex.data.corpora.opened import open_corpus
+
+    speakers = tuple(one.strip() for one in given["speakers"].split(",")) if given["speakers"] else ()
+    return open_corpus(
+        path, given["form"], recordings=given["recordings"], language=given["language"] or "en", speakers=speakers
+    )
+
+
+def _ears(given: Any, recogniser: Any) -> Any:
+    from fullduplex.cli.making import _specs
+    from fullduplex.making.harvest.hearing import Ears
+    from fullduplex.runs.listen import detector
+
+    (seen,) = _specs("--detector", (given["detector"],))
+    cache = _cache()
+    return Ears(detector(seen, str(cache)), recogniser, given["language"] or "en", cache)
+
+
+def _scored(path: Path, given: Any, bar: Any) -> Any:
+    """Score people as --as asks, and return what was scored; None where nothing is asked."""
+    if not given["benchmark"]:
+        return None
+    from fullduplex.baselines import harvested, is_harvest, named, people_run
+    from fullduplex.cli.making import _specs
+    from fullduplex.runs.listen import recogniser
+    from fullduplex.stages import Asked
+
+    cache = _cache()
+    recorded = given["recogniser"] == "recorded"
+    if not recorded:
+        _specs("--recogniser", (given["recogniser"],))
+    items, corpus = path, None
+    if not is_harvest(path):
+        corpus = _opened(path, given)
+        asked_as = named(given["benchmark"], given["rules"], corpus.format)
+        items = given["out"] / "items"
+
+        def ears(with_words: bool) -> Any:
+            if not with_words:
+                return _ears(given, None)
+            (said,) = _specs("--recogniser", ("whisper" if recorded else given["recogniser"],))
+            return _ears(given, recogniser(said, str(cache)))
+
+        harvested(
+            corpus, items, asked_as.rules, ears=ears, language=given["language"] or "",
+            system_side=given["system_side"], cap=given["cap"], progress=bar,
+        )  # fmt: skip
+    else:
+        named(given["benchmark"], given["rules"])
+    asked = Asked(
+        benchmark=given["benchmark"],
+        recogniser=given["recogniser"],
+        language=_language(given, corpus),
+        reference=given["reference"],
+        system=given["name"],
+        seed=given["seed"],
+    )
+    out = given["out"] / "people.run"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    return people_run(items, out, asked, cache=cache, engine=given["engine"], progress=bar)
+
+
+def _language(given: Any, corpus: Any) -> str:
+    """Return the language that people speak: as told, as the benchmark's items are, or as the corpus says."""
+    from fullduplex.benchmarks import fdb_french
+
+    if given["language"]:
+        return str(given["language"])
+    if given["benchmark"].partition("@")[0] == fdb_french.NAME:
+        return fdb_french.LANGUAGE
+    return "en" if corpus is None else str(corpus.read(corpus.names[0]).language or "en")
+
+
+def _published(scored: Any, given: Any) -> int:
+    from fullduplex.publish import publish
+
+    bar = _Bar()
+    try:
+        made = publish([scored], scored.run.path, page=given["page"], engine=given["engine"], progress=bar)
+    finally:
+        bar.close()
+    return _finish([scored], made.tables, scored.run.path, (), given)
+
+
+def _write(out: Path, told: Any) -> None:
+    from fullduplex.data.files import replacing, write_json
+    from fullduplex.reporting.people_page import statistics_html
+    from fullduplex.reporting.people_text import statistics_markdown
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(out, found=error.strerror or str(error), expected="a folder to write to") from error
+    write_json(out / _FILES[0], told)
+    for name, text in zip(_FILES[1:], (statistics_markdown(told), statistics_html(told)), strict=True):
+        with replacing(out / name) as part:
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _print(told: Any, out: Path | None) -> None:
+    from fullduplex.reporting.people_text import statistics_markdown
+
+    click.echo(statistics_markdown(told).encode("utf-8", "backslashreplace"))
+    if out is not None:
+        click.echo(f"Statistics: {', '.join(str(out / name) for name in _FILES)}")

@@ -1,0 +1,166 @@
+"""The language-mismatch table: systems by match and architecture, every metric with its 95 % interval.
+
+A system is matched where its own language is that of the items. People are a group of their own. Timing should hold
+across languages and content should not: the table shows each metric by its task, never a mean over tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from fullduplex.benchmarks import fdb_french
+from fullduplex.errors import InputError, RunError, printable
+from fullduplex.reporting.people_text import Figure, table
+from fullduplex.reporting.rows import absences, figure, interval, label, waits_for_a_judge
+from fullduplex.reporting.tables import markdown_text
+from fullduplex.runs.run import Run
+
+Architecture = Literal["end-to-end", "cascade", "human"]
+ARCHITECTURES: tuple[Architecture, ...] = ("end-to-end", "cascade", "human")
+MATCHED, MISMATCHED = "matched", "mismatched"
+#: The languages of benchmarks whose items have one.
+LANGUAGES: Mapping[str, str] = {"fdb-1.0": "en", fdb_french.NAME: fdb_french.LANGUAGE}
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a run does not tell of its system: its own language, as a two-letter code, and its architecture."""
+
+    language: str
+    architecture: Architecture
+
+
+def about_system(run: Run, language: str = "", architecture: str = "") -> About:
+    """Return what is told of a run's system, else what the run itself says.
+
+    People are human and speak the language of the items; the built-in cascade says its language. Of any other
+    system both have to be told: raises :class:`InputError` naming what is not.
+    """
+    if architecture and architecture not in ARCHITECTURES:
+        raise InputError("--architecture", found=architecture, expected=" or ".join(ARCHITECTURES))
+    driven = (run.about.get("driven") or {}).get("system") or {}
+    options = driven.get("options") or {} if isinstance(driven, Mapping) else {}
+    is_cascade = isinstance(driven, Mapping) and driven.get("name") == "cascade"
+    its: Architecture | None = next((one for one in ARCHITECTURES if one == architecture), None)
+    if run.about.get("people"):
+        its, language = its or "human", language or language_of(run)
+    elif is_cascade:
+        preset = str(options.get("preset", ""))
+        its = its or "cascade"
+        language = language or str(options.get("language", "") or preset.rpartition("-")[2] or "en")
+    if its is None or not language:
+        lacks = "--architecture" if its is None else "--system-language"
+        raise InputError(lacks, found=f"nothing of {printable(run.system)}", expected=f"{run.system}=…")
+    return About(language, its)
+
+
+def language_of(run: Run) -> str:
+    """Return the language of a run's items; raises :class:`RunError` where its benchmark has none."""
+    name = run.about["benchmark"]["name"]
+    if name not in LANGUAGES:
+        raise RunError(f"{run.path}: is of {printable(name)}, whose items are of no language; give runs of "
+                       f"{' or '.join(LANGUAGES)}")  # fmt: skip
+    return LANGUAGES[name]
+
+
+def mismatch_rows(runs: Iterable[tuple[Run, Sequence[Mapping[str, Any]], About]]) -> list[dict[str, Any]]:
+    """Return each estimate of ``runs`` (run, its rows of the leading variant, what is told of its system) as a row.
+
+    It has the row's own keys, and ``benchmark``, ``corpus`` ("" where it is not known), ``task``, ``items_language``,
+    ``system_language``, ``architecture``, ``match``. Raises :class:`RunError` where the runs were scored under
+    different rules.
+    """
+    made: list[dict[str, Any]] = []
+    variant = ""
+    for run, rows, about in runs:
+        its = str(run.about["benchmark"]["variants"][0])
+        if variant and its != variant:
+            raise RunError(f"{run.path}: scored as @{its}, and others as @{variant}; score all alike")
+        variant = its
+        language = language_of(run)
+        match = MATCHED if about.language == language else MISMATCHED
+        for row in rows:
+            if row.get("family") or waits_for_a_judge(row):
+                continue
+            corpus, task = _corpus_of(str(row["scenario"]))
+            made.append(
+                {
+                    **row, "benchmark": run.about["benchmark"]["name"], "corpus": corpus, "task": task,
+                    "items_language": language, "system_language": about.language, "architecture": about.architecture,
+                    "match": "" if about.architecture == "human" else match,
+                }
+            )  # fmt: skip
+    return made
+
+
+_TASKS = {
+    "candor_pause_handling": "pause_handling",
+    "synthetic_pause_handling": "pause_handling",
+    "candor_turn_taking": "smooth_turn_taking",
+    "icc_backchannel": "backchannel",
+    "synthetic_user_interruption": "user_interruption",
+    **fdb_french.SETS,
+}
+
+
+def _corpus_of(scenario: str) -> tuple[str, str]:
+    task = _TASKS.get(scenario, scenario)
+    return (scenario.partition("_")[0] if scenario in _TASKS else "", task)
+
+
+def _group(row: Mapping[str, Any]) -> tuple[int, int]:
+    if row["architecture"] == "human":
+        return 2, 0
+    return (0 if row["match"] == MATCHED else 1), ARCHITECTURES.index(row["architecture"])
+
+
+def _title(row: Mapping[str, Any]) -> str:
+    return "human" if row["architecture"] == "human" else f"{row['match']}, {row['architecture']}"
+
+
+def mismatch_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table as Markdown: one for each task, groups down, metrics across; "" where there is no row."""
+    if not rows:
+        return ""
+    parts = ["# Language match\n"]
+    for task in dict.fromkeys(row["task"] for row in rows):
+        of_task = [row for row in rows if row["task"] == task]
+        metrics = list({row["metric"]: row for row in of_task}.values())
+        lines = []
+        keys = {(*_group(row), row["system"], row["benchmark"], row["scenario"]): row for row in of_task}
+        for key in sorted(keys, key=lambda key: key[:2]):
+            first = keys[key]
+            cells = {
+                row["metric"]: row for row in of_task if (row["system"], row["benchmark"], row["scenario"]) == key[2:]
+            }
+            lines.append([
+                _title(first), first["system"], first["system_language"], _items(first),
+                *(_cell(cells.get(one["metric"])) for one in metrics),
+            ])  # fmt: skip
+        title = str(of_task[0]["scenario_title"]).partition(",")[0]
+        head = ["Group", "System", "Speaks", "Items", *(label(one) for one in metrics)]
+        parts += [f"## {markdown_text(title)}\n", table(head, lines), ""]
+    rests = {row["metric"]: row["rests_on"] for row in rows}
+    content = sorted(name for name, what in rests.items() if what == "content")
+    parts.append(
+        "Each cell: value [95 % interval] n. Corpora differ in domain and formality as well as in language, so a "
+        "difference between items of two languages is not one of language alone. "
+        + (f"Rests on content: {', '.join(content)}; all else on voice activity." if content else "")
+    )
+    return "\n".join(parts) + "\n"
+
+
+def _items(row: Mapping[str, Any]) -> str:
+    named = f"{row['benchmark']}, {row['corpus']}" if row["corpus"] else str(row["benchmark"])
+    return f"{named} ({row['items_language']})"
+
+
+def _cell(row: Mapping[str, Any] | None) -> str:
+    if row is None:
+        return ""
+    if row["value"] is None:
+        return f"— ({absences(row) or 'no items'})"
+    told = " ".join(filter(None, (figure(row["value"], str(row.get("unit", ""))), interval(row), str(row["n"]))))
+    return Figure(told)
