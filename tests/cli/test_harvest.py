@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.making.fdb_talk import write_corpus
 from tests.making.talked import talkers, write_ms98
 
 from fullduplex import cli
+from fullduplex.reporting.review.store import Review, append
 
 
 def run(*words: str | Path) -> Result:
@@ -67,4 +70,100 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(
     corpus: Path, tmp_path: Path, words: list[str], status: int, told: str
 ) -> None:
     done = run(*(word.format(corpus=corpus, out=tmp_path / "out") for word in words))
+    assert done.exit_code == status and told in done.output and "Traceback" not in done.output
+
+
+# --- Full-Duplex-Bench ---
+
+
+@pytest.fixture
+def talks(tmp_path: Path) -> Path:
+    return write_corpus(tmp_path / "talks", 2)
+
+
+def test_items_of_full_duplex_bench_are_harvested_and_scored_with_the_person_in_the_system_s_place(
+    talks: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = run(talks, "--rules", "fdb-1.0", "--audio", "mine", "--out", out, "--engine", "here")
+    assert done.exit_code == 0, done.output
+    assert "10 items of 2 conversations" in done.output and "of passed" in done.output
+    told = CliRunner().invoke(cli.main, ["check", str(out), "--json"])
+    assert told.exit_code == 0 and json.loads(told.output)["items"]
+    scored = CliRunner().invoke(
+        cli.main, ["score", str(out), "--as", "fdb-1.0", "--no-page", "--json", "--out", str(tmp_path / "run"),
+                   "--engine", "here"],
+    )  # fmt: skip
+    assert scored.exit_code == 0, scored.output
+    (row,) = [
+        one for one in json.loads(scored.output)["estimates"]
+        if (one["scenario"], one["metric"]) == ("smooth_turn_taking", "latency")
+    ]  # fmt: skip
+    # Each answer begins 0.2 s after the turn that it answers.
+    assert row["value"] == pytest.approx(0.2) and row["n"] == 4
+
+
+def test_what_reviewers_rejected_is_left_out(talks: Path, tmp_path: Path) -> None:
+    words = (talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
+    run(*words)
+    keys = sorted(f"pause_handling/{path.name}" for path in (tmp_path / "out" / "pause_handling").iterdir())
+    (tmp_path / "reviewed").mkdir()
+    for rater, answers in (("ann", ("reject", "accept")), ("bo", ("reject", "reject"))):
+        for key, answer in zip(keys, answers, strict=True):
+            name, _, item = key.partition("/")
+            append(tmp_path / "reviewed", Review(rater, "accept", "1", "x", name, item, {"accept": answer}))
+    done = run(*words, "--accepted", tmp_path / "reviewed", "--json")
+    told = json.loads(done.output)
+    assert told["items"]["pause_handling"] == 1
+    # Two raters who do not agree have not decided.
+    assert told["decided"] == {"reject": 1, "unsure": 1, "unjudged": 8}
+
+
+def test_a_release_is_rebuilt_without_what_was_rejected(talks: Path, tmp_path: Path) -> None:
+    run(talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
+    gone = next((tmp_path / "out" / "backchannel").iterdir())
+    (tmp_path / "accepted.json").write_text(json.dumps({f"backchannel/{gone.name}": "reject"}))
+    done = run("--rebuild", tmp_path / "out", "--corpus", talks, "--out", tmp_path / "again", "--accepted",
+               tmp_path / "accepted.json")  # fmt: skip
+    assert done.exit_code == 0 and "9 items have their sound" in done.output and "1 are left out" in done.output
+
+
+def test_recordings_alone_will_do_to_rebuild_whatever_they_are_called(talks: Path, tmp_path: Path) -> None:
+    run(talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
+    (tmp_path / "theirs").mkdir()
+    shutil.copy(talks / "sw04000.wav", tmp_path / "theirs" / "anything.wav")
+    done = run("--rebuild", tmp_path / "out", "--corpus", tmp_path / "theirs", "--json")
+    assert done.exit_code == 0 and json.loads(done.output)["items"] == 10  # both talks are the same sound
+
+
+def test_items_of_several_corpora_are_a_table(talks: Path, tmp_path: Path) -> None:
+    run(talks, "--rules", "french-callfc", "--language", "en", "--out", tmp_path / "one", "--engine", "here")
+    done = run("--table", tmp_path / "one", "--table", tmp_path / "one")
+    assert done.exit_code == 0 and done.output.splitlines()[0].split() == ["task", "one", "one"]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["--rules", "french-media"], 1, "--system-side: found none, expected 1 or 2"),
+        (["--rules", "fdb-1.0", "--limit", "3"], 2, "--limit belongs to the rules of duplexact"),
+        (["--rules", "duplexact", "--cap", "3"], 2, "--cap belongs to the rules of Full-Duplex-Bench"),
+        (["--rules", "fdb-1.0", "--language", "tlh"], 1, "give your own list with --tokens"),
+        (["--rules", "nowhere.toml"], 1, "nowhere.toml: found"),
+        (["--rules", "fdb-1.0", "--accepted", "{out}"], 1, "found"),
+        (["--rules", "fdb-1.0", "--tokens", "nowhere.toml"], 1, "nowhere.toml: found"),
+        (["--rules", "fdb-1.0", "--withhold", "nowhere.txt"], 1, "nowhere.txt: found"),
+    ],
+)
+def test_what_cannot_be_meant_of_full_duplex_bench_is_refused(
+    talks: Path, tmp_path: Path, words: list[str], status: int, told: str
+) -> None:
+    out = tmp_path / "out"
+    done = run(
+        talks,
+        "--out",
+        out,
+        *(word.format(out=out) for word in words),
+        *(() if "duplexact" in words else ("--engine", "here")),
+    )
     assert done.exit_code == status and told in done.output and "Traceback" not in done.output

@@ -72,9 +72,10 @@ class Withheld:
     def _after_introductions(self, said: Sequence[tuple[str, ...]]) -> Iterable[int]:
         flat = [(unit, n) for n, those in enumerate(said) for unit in those]
         for phrase in map(units, _INTRODUCES.get(self.language, ())):
-            for at in range(len(flat) - len(phrase)):
+            for at in range(len(flat) - len(phrase) + 1):
                 if tuple(unit for unit, _ in flat[at : at + len(phrase)]) == phrase:
-                    yield from {n for _, n in flat[at + len(phrase) : at + len(phrase) + 2]} - {flat[at][1]}
+                    last = flat[at + len(phrase) - 1][1]
+                    yield from range(last + 1, min(last + 3, len(said)))
 
     def _numbers(self, texts: Sequence[str], said: Sequence[tuple[str, ...]]) -> Iterable[int]:
         digits = {each for word in _DIGIT_WORDS.get(self.language, "").split() for each in units(word)}
