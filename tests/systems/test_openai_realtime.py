@@ -112,6 +112,12 @@ def test_what_was_queued_and_never_heard_is_truncated_to_nothing() -> None:
     assert len(stretches(talk.system, talk.rate)) == 1
 
 
+def test_a_vendor_who_takes_no_truncation_is_sent_none() -> None:
+    talk, report = held(spoken((seconds(2),), flushes=((seconds(1), None),)), preset="qwen")
+    assert any(isinstance(event, Flush) for event in talk.received)
+    assert report["acks"] == 0 and not Truncated(talk).errors
+
+
 def test_what_was_heard_to_its_end_is_not_truncated() -> None:
     talk, report = held(spoken((ms(333),), flushes=((seconds(1), None),)))
     assert sum(isinstance(event, Flush) for event in talk.received) == 1
@@ -209,7 +215,7 @@ class Script:
         if not self.frames:
             raise Gone("1000 bye")
         frame = self.frames.pop(0)
-        return frame if isinstance(frame, str) else json.dumps(frame)
+        return frame if isinstance(frame, str | bytes) else json.dumps(frame)
 
 
 def taken(system: Realtime, *frames: Any, send: int = 0) -> tuple[Script, list[Happening], Any]:
@@ -277,6 +283,12 @@ def test_a_text_that_came_in_pieces_is_not_told_twice() -> None:
     )
     _, events, _ = taken(Realtime(), CREATED, UPDATED, *frames)
     assert [event.text for event in events if isinstance(event, Said)] == ["Good ", "day.", "And bye."]
+
+
+def test_events_in_binary_frames_are_events() -> None:
+    delta = json.dumps({"type": "response.text.delta", "delta": "Hello."}).encode()
+    _, events, _ = taken(Realtime(), CREATED, UPDATED, delta)
+    assert [event.text for event in events if isinstance(event, Said)] == ["Hello."]
 
 
 def test_a_talk_that_begins_with_the_conversation_begins() -> None:

@@ -43,7 +43,8 @@ class Line:
             self.gone = True
             raise Gone(self.plain(str(error))) from error
         if isinstance(message, bytes):
-            return Note("unreadable", {"bytes": len(message)})
+            # Some send their events in binary frames.
+            message = message.decode("utf-8", "replace")
         # Vendors repeat a wrong key in what they say of it.
         message = without(self._key, message)
         told = _read(message)

@@ -28,7 +28,8 @@ class Preset:
     ``home`` is up to and without ``/realtime``; empty where each customer has an own. ``rate_in`` and ``rate_out`` are
     those of its pcm16, ``pcm_in`` and ``pcm_out`` its names for it; ``wav_in``: each piece that it is sent is a WAV
     file. ``rates``: it takes rates that it is told. ``in_session``: the model is named in the session too. ``stamped``:
-    each event carries the client's time. ``session`` is what its sessions have to have.
+    each event carries the client's time. ``truncates``: it takes how much was heard. ``session`` is what its sessions
+    have to have.
     """
 
     home: str
@@ -47,6 +48,7 @@ class Preset:
     codings: tuple[str, ...] = ("pcm16", "pcmu", "pcma")
     in_session: bool = False
     stamped: bool = False
+    truncates: bool = True
     session: Mapping[str, Any] = field(default_factory=dict)
     longest: int = 0
 
@@ -91,6 +93,7 @@ PRESETS: dict[str, Preset] = {
         pcm_in="pcm",
         pcm_out="pcm",
         codings=("pcm16",),
+        truncates=False,
     ),
     "glm": Preset(
         "wss://open.bigmodel.cn/api/paas/v4",
@@ -106,6 +109,7 @@ PRESETS: dict[str, Preset] = {
         codings=("pcm16",),
         in_session=True,
         stamped=True,
+        truncates=False,
         session={"beta_fields": {"chat_mode": "audio", "tts_source": "e2e"}},
     ),
     "step": Preset(
@@ -115,6 +119,7 @@ PRESETS: dict[str, Preset] = {
         "STEPFUN_API_KEY",
         detections=("server_vad",),
         codings=("pcm16",),
+        truncates=False,
     ),
 }
 

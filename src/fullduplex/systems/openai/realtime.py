@@ -200,9 +200,16 @@ class Realtime:
     async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk over ``wire``."""
         session = self.session(prompt)
-        agreed = Agreed(self.formats, self.rates, self.interrupt_response, self.vendor.wav_in, self.vendor.stamped)
+        vendor = self.vendor
+        agreed = Agreed(
+            self.formats, self.rates, self.interrupt_response, vendor.wav_in, vendor.stamped, vendor.truncates
+        )
         door = self.door(prompt)
-        told: dict[str, Any] = {"preset": self.preset, "model": self.model or self.vendor.model, "url": door.url.partition("?")[0]}
+        told: dict[str, Any] = {
+            "preset": self.preset,
+            "model": self.model or self.vendor.model,
+            "url": door.url.partition("?")[0],
+        }
         told |= {"asked": session, "key_sent": bool(door.headers)}
         talking = Talking(Line(wire, self._key()), agreed, told, self.vendor.longest)
         name = f"the realtime API ({self.preset})"

@@ -58,13 +58,17 @@ _TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """What both sides hold to: formats and rates of the user and the system, who interrupts, how pieces are packed."""
+    """What both sides hold to: formats and rates of the user and the system, who interrupts, how pieces are packed.
+
+    ``truncates``: the server takes how much was heard.
+    """
 
     formats: tuple[Format, Format]
     rates: tuple[int, int]
     interrupts: bool = True
     wav_in: bool = False
     stamped: bool = False
+    truncates: bool = True
 
 
 @dataclass(slots=True)
@@ -163,7 +167,7 @@ class Talking:
             # The position was cut to a whole microsecond: the sample that it lies in was heard.
             response.heard = min(response.came, -(-position.played * self._agreed.rates[1] // SECOND))
         cut, self._truncate = self._truncate, []
-        for one in cut:
+        for one in cut if self._agreed.truncates else ():
             left = one.heard
             for (item, content), came in one.items.items():
                 of_it = min(left, came)
