@@ -182,6 +182,18 @@ def test_what_the_reflection_dropped_has_no_time_and_what_follows_has_its_own() 
     assert times(frames, [1, 2, 3, 4]) == [0, None, ms(40), ms(60)]
 
 
+def test_what_the_reflection_dropped_takes_no_late_time_of_another() -> None:
+    async def find() -> tuple[list[Any], int | None]:
+        band = Sideband(Line(Wire(reflected(2, 40), reflected(3, 60))), checked=True)
+        assert [await band.time_of(n, piece(n), 960, 0.0) for n in (1, 2)] == [None, None]
+        await band.run()
+        return [note.data["chunk"] for note in band.notes if note.kind == "output_time"], await band.time_of(
+            3, piece(3), 960, 0.0
+        )
+
+    assert asyncio.run(find()) == ([2], ms(60))
+
+
 def test_what_only_the_reflection_has_moves_nothing() -> None:
     frames = [reflected(n, 20 * n) for n in range(4)]
     assert times(frames, [0, 3]) == [0, ms(60)]

@@ -69,7 +69,6 @@ def test_the_driver_passes_over_real_sockets() -> None:
         {"preset": "xai", "rate": 16_000},
         {"preset": "qwen"},
         {"preset": "glm"},
-        {"preset": "step"},
         {"preset": "azure-voice-live", "model": "m", "turn_detection": "azure_semantic_vad"},
         {"preset": "azure", "model": "deployment", "input_format": "pcmu", "output_format": "pcma"},
     ],

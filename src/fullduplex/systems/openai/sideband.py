@@ -29,13 +29,22 @@ class _Piece:
     data: bytes
 
 
+@dataclass(slots=True)
+class _Owed:
+    """Sound whose reflection has not come; ``number`` None where the beginning of its piece has its time."""
+
+    number: int | None
+    data: bytes
+    size: int
+
+
 class Sideband:
     """What a sideband has told so far. ``checked``: the primary's bytes are the same, so that they are compared."""
 
     def __init__(self, line: Line, checked: bool) -> None:
         self._line, self._checked = line, checked
         self._pieces: deque[_Piece] = deque()
-        self._owed: deque[tuple[int, int]] = deque()
+        self._owed: deque[_Owed] = deque()
         self._more = asyncio.Event()
         self.found, self.missed = 0, 0
         self.notes: list[Note] = []
@@ -51,7 +60,9 @@ class Sideband:
                 self.notes.append(Note("sideband_gone", {"reason": str(error)}))
                 self._more.set()
                 return
-            if isinstance(told, dict):
+            if isinstance(told, Note):
+                self.notes.append(Note("sideband_unreadable", told.data))
+            else:
                 self._take(told)
 
     def _take(self, told: Event) -> None:
@@ -65,6 +76,7 @@ class Sideband:
         except ValueError:
             data = b""
         if start is None or end is None or not data:
+            self.notes.append(Note("sideband_unreadable", {"start_ms": told.get("start_ms"), "bytes": len(data)}))
             return
         self._pieces.append(_Piece(start, data))
         self._pay(start, end)
@@ -73,13 +85,24 @@ class Sideband:
     def _pay(self, start: int, end: int) -> None:
         """Let go of what belongs to pieces that were heard before their time was told, and tell it."""
         while self._owed and self._pieces:
-            number, left = self._owed.popleft()
-            gone = self._let_go(left)
-            if gone < left:
-                self._owed.appendleft((number, left - gone))
-            self.notes.append(
-                Note("output_time", {"chunk": number, "start": in_seconds(start), "end": in_seconds(end)})
-            )
+            reflected = self._pieces[0].data
+            found = next((n for n, owed in enumerate(self._owed) if self._same(owed.data, reflected)), None)
+            if found is None:
+                # It is the reflection of a piece that is still to come.
+                return
+            for _ in range(found):
+                self._owed.popleft()
+            owed = self._owed.popleft()
+            gone = self._let_go(owed.size)
+            if gone < owed.size:
+                self._owed.appendleft(_Owed(None, owed.data[gone:], owed.size - gone))
+            if owed.number is not None:
+                times = {"start": in_seconds(start), "end": in_seconds(end)}
+                self.notes.append(Note("output_time", {"chunk": owed.number, **times}))
+
+    def _same(self, data: bytes, reflected: bytes) -> bool:
+        both = min(len(data), len(reflected))
+        return not self._checked or data[:both] == reflected[:both]
 
     async def time_of(self, number: int, data: bytes, size: int, until: float) -> int | None:
         """Return where on the session's clock (microseconds) the ``number``-th piece begins, if it is told in time.
@@ -98,7 +121,7 @@ class Sideband:
         if not self._pieces:
             self.missed += 1
             if not self.gone:
-                self._owed.append((number, size))
+                self._owed.append(_Owed(number, data, size))
             return None
         if self._checked and not self._seek(data):
             self.missed += 1
@@ -106,7 +129,7 @@ class Sideband:
         start = self._pieces[0].start
         gone = self._let_go(size)
         if gone < size:
-            self._owed.append((number, size - gone))
+            self._owed.append(_Owed(None, data[gone:], size - gone))
         self.found += 1
         return start
 
@@ -115,8 +138,7 @@ class Sideband:
         for n, piece in enumerate(self._pieces):
             if n > _AHEAD:
                 break
-            both = min(len(data), len(piece.data))
-            if piece.data[:both] == data[:both]:
+            if self._same(data, piece.data):
                 for _ in range(n):
                     self._pieces.popleft()
                 return True
