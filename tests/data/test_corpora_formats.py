@@ -40,7 +40,7 @@ def grid(path: Path, tiers: dict[str, list[tuple[float, float, str]]], encoding:
 
 
 def test_a_textgrid_of_words_gives_words(tmp_path: Path) -> None:
-    tiers = {
+    tiers: dict[str, list[tuple[float, float, str]]] = {
         "A - words": [(0, 1, "sp"), (1, 1.5, "hello"), (1.5, 2, "[laughter]")],
         "A - phones": [(1, 1.5, "h")],
         "B": [(2, 2.25, "mhm"), (2.25, 3, "")],
@@ -179,10 +179,12 @@ def test_fisher_s_sides_are_its_channels(tmp_path: Path) -> None:
 
 TRS = """<?xml version="1.0" encoding="ISO-8859-1"?>
 <!DOCTYPE Trans SYSTEM "trans-14.dtd">
-<Trans audio_filename="talk" xml:lang="fr"><Speakers><Speaker id="s1" name="Noël"/><Speaker id="s2" name="Eve"/></Speakers>
+<Trans audio_filename="talk" xml:lang="fr">
+<Speakers><Speaker id="s1" name="Noël"/><Speaker id="s2" name="Eve"/></Speakers>
 <Episode><Section><Turn speaker="s1 s2" startTime="0" endTime="1.5"><Sync time="0"/><Who nb="1"/> ça va ? <Who nb="2"/>
 ouais . </Turn><Turn speaker="s1" startTime="1.5" endTime="4"><Sync time="1.5"/> oui <Event desc="rire"/> bon
-<Sync time="3"/><Event desc="i"/></Turn><Turn startTime="4" endTime="5"><Sync time="4"/></Turn></Section></Episode></Trans>
+<Sync time="3"/><Event desc="i"/></Turn><Turn startTime="4" endTime="5"><Sync time="4"/></Turn></Section></Episode>
+</Trans>
 """
 
 
@@ -239,7 +241,8 @@ def test_rttm_tells_when_and_not_what(tmp_path: Path) -> None:
 
 def test_rttm_with_lexemes_gives_words_and_sounds(tmp_path: Path) -> None:
     (tmp_path / "x.rttm").write_text(
-        "SPEAKER x 1 0 1 <NA> <NA> ann <NA>\nLEXEME x 1 0.1 0.2 hello lex ann 0.9\nNON-LEX x 1 0.5 0.2 <NA> laugh ann <NA>\n"
+        "SPEAKER x 1 0 1 <NA> <NA> ann <NA>\nLEXEME x 1 0.1 0.2 hello lex ann 0.9\n"
+        "NON-LEX x 1 0.5 0.2 <NA> laugh ann <NA>\n"
         "SPEAKER x 2 1 1 <NA> <NA> bob <NA>\nLEXEME x 2 1.1 0.2 yes lex bob <NA>\n"
     )
     first, _ = only(tmp_path).sides
@@ -294,9 +297,11 @@ def test_talkr_s_tables_are_in_milliseconds(tmp_path: Path) -> None:
     "value",
     [
         [{"word": "hi", "start": 1, "end": 1.5, "speaker": "A"}, {"word": "yes", "start": 2, "end": 3, "speaker": "B"}],
-        {"segments": [{"text": " hi", "start": 1, "end": 1.5, "speaker": "A", "words": [{"word": " hi", "start": 1, "end": 1.5}]},
-                      {"text": "yes", "start": 2, "end": 3, "speaker": "B", "words": [{"word": "yes", "start": 2, "end": 3}]}]},
-        {"words": [{"text": "hi", "timestamp": [1, 1.5], "channel": 0}, {"text": "yes", "timestamp": [2, 3], "channel": 1}]},
+        {"segments": [
+            {"text": " hi", "start": 1, "end": 1.5, "speaker": "A", "words": [{"word": " hi", "start": 1, "end": 1.5}]},
+            {"text": "yes", "start": 2, "end": 3, "speaker": "B", "words": [{"word": "yes", "start": 2, "end": 3}]}]},
+        {"words": [{"text": "hi", "timestamp": [1, 1.5], "channel": 0},
+                   {"text": "yes", "timestamp": [2, 3], "channel": 1}]},
         {"results": {"channel_labels": {"channels": [
             {"channel_label": f"ch_{n}", "items": [{"start_time": start, "end_time": end, "type": "pronunciation",
                                                     "alternatives": [{"content": word, "confidence": "0.9"}]}]}
@@ -311,7 +316,10 @@ def test_json_of_recognisers_gives_words(tmp_path: Path, value: object) -> None:
 
 
 def test_json_lines_are_read(tmp_path: Path) -> None:
-    rows = [{"speaker": "A", "start": 0, "end": 1, "text": "so I said"}, {"speaker": "B", "start": 1, "end": 2, "text": "oh"}]
+    rows = [
+        {"speaker": "A", "start": 0, "end": 1, "text": "so I said"},
+        {"speaker": "B", "start": 1, "end": 2, "text": "oh"},
+    ]
     (tmp_path / "talk.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert lines(only(tmp_path).sides[1]) == [("oh", 1, 2)]
 

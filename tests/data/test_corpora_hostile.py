@@ -10,6 +10,7 @@ import pytest
 from fullduplex.data.corpora.opened import open_corpus
 from fullduplex.errors import InputError
 
+GRID = '"ooTextFile" "TextGrid" 0 1 <exists>'
 TWO = "t 1 A 0 1 hello\nt 1 B 1 2 hi\n"
 
 
@@ -18,9 +19,9 @@ TWO = "t 1 A 0 1 hello\nt 1 B 1 2 hi\n"
     [
         ("t.TextGrid", "", "the file's type: found the end of the file"),
         ("t.TextGrid", '"ooTextFile" "Sound" 0 1 <exists> 0', "found ooTextFile of Sound"),
-        ("t.TextGrid", '"ooTextFile" "TextGrid" 0 1 <exists> 1 "IntervalTier" "A" 0 1 5 0 1 "x"', "interval 2: found the end"),
-        ("t.TextGrid", '"ooTextFile" "TextGrid" 0 1 <exists> 1 "IntervalTier" "A" 0 1 1 2 1 "x"', "the start before the end"),
-        ("t.TextGrid", '"ooTextFile" "TextGrid" 0 1 <exists> 99999999999 ', "how many there are"),
+        ("t.TextGrid", GRID + ' 1 "IntervalTier" "A" 0 1 5 0 1 "x"', "interval 2: found the end"),
+        ("t.TextGrid", GRID + ' 1 "IntervalTier" "A" 0 1 1 2 1 "x"', "the start before the end"),
+        ("t.TextGrid", GRID + " 99999999999 ", "how many there are"),
         ("t.TextGrid", 'ooBinaryFile\x08TextGrid', "save it as text in Praat"),
         ("t.eaf", "<ANNOTATION_DOCUMENT><TIER>", "no whole XML"),
         ("t.eaf", "<html/>", "found <html>, expected <ANNOTATION_DOCUMENT>"),
@@ -65,7 +66,9 @@ def test_names_that_lead_elsewhere_stay_names(tmp_path: Path) -> None:
     inside = tmp_path / "corpus"
     inside.mkdir()
     (tmp_path / "x.wav").write_bytes(b"not to be read")
-    (inside / "t.stm").write_text(TWO.replace("t 1", "../x 1").replace(" A ", " ../../etc/passwd ").replace("hello", "<b>"))
+    (inside / "t.stm").write_text(
+        TWO.replace("t 1", "../x 1").replace(" A ", " ../../etc/passwd ").replace("hello", "<b>")
+    )
     corpus = open_corpus(inside)
     conversation = corpus.read(corpus.names[0])
     assert "/" not in corpus.names[0]

@@ -55,7 +55,7 @@ def test_the_sound_tells_whose_the_channels_are(tmp_path: Path, swapped: bool) -
 def test_channels_that_sound_alike_are_refused_with_the_way_out(tmp_path: Path) -> None:
     stm(tmp_path / "talk.stm")
     talk(tmp_path / "talk.wav", bleed=0.9)
-    with pytest.raises(InputError, match="nothing that tells whose the channels of talk.wav are.*--speakers Zoé,Anne"):
+    with pytest.raises(InputError, match=r"nothing that tells whose the channels of talk.wav are.*--speakers Zoé,Anne"):
         sides(tmp_path)
     assert sides(tmp_path, speakers=("Anne", "Zoé")) == [("Anne", 0), ("Zoé", 1)]
 
@@ -76,7 +76,7 @@ def test_the_sound_wins_over_names(tmp_path: Path) -> None:
 def test_what_is_said_against_the_sound_is_refused(tmp_path: Path, channels: str, speakers: tuple[str, ...]) -> None:
     stm(tmp_path / "talk.stm", channels=channels)
     talk(tmp_path / "talk.wav")
-    with pytest.raises(InputError, match="is on the first channel, and the sound of talk.wav that it is Zoé"):
+    with pytest.raises(InputError, match=r"is on the first channel, and the sound of talk.wav that it is Zoé"):
         sides(tmp_path, speakers=speakers)
 
 
@@ -106,7 +106,9 @@ def test_a_transcript_that_goes_on_after_its_recording_is_refused(tmp_path: Path
 
 def test_recordings_elsewhere_are_found_by_the_name_that_the_transcript_tells(tmp_path: Path) -> None:
     (tmp_path / "text").mkdir()
-    text = "@UTF8\n@Begin\n@Participants:\tA A, B B\n@Media:\tsw7, audio\n*A:\tyes . 0_1000\n*B:\tno . 2000_3000\n@End\n"
+    text = (
+        "@UTF8\n@Begin\n@Participants:\tA A, B B\n@Media:\tsw7, audio\n*A:\tyes . 0_1000\n*B:\tno . 2000_3000\n@End\n"
+    )
     (tmp_path / "text" / "x.cha").write_text(text)
     (tmp_path / "sound").mkdir()
     talk(tmp_path / "sound" / "SW7.wav")
@@ -132,13 +134,13 @@ def test_of_three_speakers_two_are_chosen_and_the_third_is_marked(tmp_path: Path
 @pytest.mark.parametrize("speakers", [("A",), ("A", "B", "C"), ("A", "A")])
 def test_speakers_are_two_names(tmp_path: Path, speakers: tuple[str, ...]) -> None:
     (tmp_path / "t.stm").write_text("t 1 A 0 1 hello")
-    with pytest.raises(InputError, match="--speakers: .*expected two different names"):
+    with pytest.raises(InputError, match=r"--speakers: .*expected two different names"):
         open_corpus(tmp_path, speakers=speakers)
 
 
 def test_one_speaker_is_no_conversation(tmp_path: Path) -> None:
     (tmp_path / "t.stm").write_text("t 1 A 0 1 hello")
-    with pytest.raises(InputError, match="found A, expected two people$"):
+    with pytest.raises(InputError, match=r"found A, expected two people$"):
         open_corpus(tmp_path).read("t")
 
 

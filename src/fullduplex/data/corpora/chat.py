@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fullduplex.data.corpora.gathered import Gathered, moment, stretch
 from fullduplex.data.corpora.languages import two_letters
-from fullduplex.data.corpora.spoken import Said, composed, of_tokens
+from fullduplex.data.corpora.spoken import UNKNOWN, Said, composed, of_tokens
 from fullduplex.data.files import read_text_file
 from fullduplex.errors import InputError
 from fullduplex.model.spans import Span
@@ -97,7 +97,7 @@ def _words(transcript: Gathered, speaker: str, line: Said, tier: str, n: int) ->
             found.append((before[-1], stretch(times[0], times[1], transcript.path, f"line {n}")))
         at = bullet.end()
     found += [(word, None) for word in tier[at:].split()]
-    found = [(word, span) for word, span in found if said_in_chat(word).words]
+    found = [(word, span) for word, span in found if _plain(word) or said_in_chat(word).words]
     alike = len(found) == len(line.words)
     for m, (word, span) in enumerate(found):
         if span is not None:
@@ -108,6 +108,11 @@ def _words(transcript: Gathered, speaker: str, line: Said, tier: str, n: int) ->
         who = transcript.of(speaker)
         if who.utterances:
             who.utterances[-1] = replace(who.utterances[-1], unclear=True)
+
+
+def _plain(word: str) -> bool:
+    """Tell whether a token is a word and nothing but letters, without a look at CHAT's many marks."""
+    return word.isalpha() and word.lower() not in UNKNOWN
 
 
 def said_in_chat(text: str) -> Said:

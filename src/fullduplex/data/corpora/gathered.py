@@ -6,7 +6,8 @@ leave for it, and what a line says beyond its timed words is marked as a sound.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def side_of(
     untold = list[Span](speaker.sounds) + [one.within for one in loose]
     if words is not None:
         spoken = Timeline(word.span for word in words)
-        untold += [one.span for one in utterances if not spoken.within(one.span)]
+        untold += _wordless(utterances, spoken)
         unclear = Timeline(one.span for one in utterances if one.unclear)
         untold += [span for span in unclear - spoken if span.duration >= _GAP]
     return Side(
@@ -134,6 +135,16 @@ def side_of(
         speech=None if words is not None or texts else Timeline(one.span for one in utterances),
         speaker=speaker.name, loose=loose,
     )  # fmt: skip
+
+
+def _wordless(utterances: Sequence[Utterance], spoken: Timeline) -> Iterator[Span]:
+    """Yield the stretches of lines in which no word has its time."""
+    spans = list(spoken)
+    starts = [span.start for span in spans]
+    for one in utterances:
+        before = bisect_left(starts, one.span.end) - 1
+        if before < 0 or spans[before].end <= one.span.start:
+            yield one.span
 
 
 def _loose(transcript: Gathered, speaker: Speaker, until: int) -> Iterator[Loose]:

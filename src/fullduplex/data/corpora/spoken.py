@@ -23,7 +23,7 @@ _MARK = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\{[^{}]*\}")
 _QUIET = re.compile(r"[\[<{](?:silence|sil|pause|p:?|sp)[\]>}]", re.IGNORECASE)
 _UNSURE = re.compile(r"[()]")
 #: Written instead of a word that nobody understood.
-_UNKNOWN = frozenset(["xxx", "xx", "yyy", "www", "???", "??", "(?)"])
+UNKNOWN = frozenset(["xxx", "xx", "yyy", "www", "???", "??", "(?)"])
 _PUNCTUATION = frozenset(".,;:?!…؟،؛。，、？！：；।")
 _CUT = re.compile(r"[-–~=]$|^[-–](?=\w)")
 _DASHES = re.compile(r"(?:--+|[—―])$")
@@ -68,7 +68,7 @@ def of_tokens(tokens: list[str], *, unclear: bool = False) -> Said:
     """Return what was said of tokens without marks: words, with the punctuation that stands alone after one."""
     words, cut = list[str](), set[int]()
     for token in tokens:
-        if token.lower() in _UNKNOWN:
+        if token.lower() in UNKNOWN:
             unclear = True
         elif not spells(token):
             # Punctuation alone ends the word before it; other signs ("-", "/", "=") are no words.
