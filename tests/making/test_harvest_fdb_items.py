@@ -18,11 +18,16 @@ from fullduplex.data.corpora.opened import open_corpus, open_recordings
 from fullduplex.data.dataset import open_dataset
 from fullduplex.data.fdb_folder import load_trial, read_reference
 from fullduplex.errors import InputError
+from fullduplex.listening.recognisers import Heard
 from fullduplex.making.harvest.fdb.harvest import FdbHarvested, harvest_fdb, retention_table, table_by_corpus
 from fullduplex.making.harvest.fdb.rebuild import rebuild_fdb
 from fullduplex.making.harvest.fdb.rules import FDB_RULES, V15, FdbRules
 from fullduplex.making.harvest.fdb.survey import Asked, survey
+from fullduplex.making.harvest.hearing import Ears
 from fullduplex.making.harvest.rebuild import format_of
+from fullduplex.model.spans import Span, Timeline
+from fullduplex.model.spec import Spec
+from fullduplex.model.speech import Token
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 FOUND = {"pause_handling": 1, "smooth_turn_taking": 2, "backchannel": 1, "user_interruption": 1}
@@ -319,6 +324,56 @@ def test_a_conversation_that_cannot_be_read_fails_alone(tmp_path: Path) -> None:
     (corpus / "sw4001A-ms98-a-word.text").write_text("nonsense\n")
     found = made(corpus, tmp_path / "out")
     assert found.items == FOUND and [name for name, _ in found.failed] == ["sw4001"]
+
+
+class _Energy:
+    """A detector that hears wherever a tone sounds."""
+
+    spec, rate = Spec("energy-of-tests"), 8_000
+
+    def detect(self, tracks: Any) -> Any:
+        return [[[one.start / 1e6, one.end / 1e6] for one in _sounding(samples)] for samples in tracks]
+
+
+def _sounding(samples: Any) -> Timeline:
+    frames = np.abs(samples[: len(samples) // 80 * 80]).reshape(-1, 80).max(1) > 0.01
+    return Timeline(Span(n * 10_000, n * 10_000 + 10_000) for n in np.flatnonzero(frames).tolist())
+
+
+class _Hears:
+    """A recogniser that hears a token in whatever it is given."""
+
+    spec, languages = Spec("hears"), ("en",)
+
+    def recognise(self, samples: Any, rate: int, language: str = "en") -> Heard:
+        return Heard((Token("mm-hmm", 0.5, len(samples) / rate - 0.5),))
+
+
+def test_words_are_added_where_a_transcript_has_none_and_somebody_is_heard(corpus: Path, tmp_path: Path) -> None:
+    words = corpus / "sw4000B-ms98-a-word.text"
+    words.write_text("".join(f"{line}\n" for line in words.read_text().splitlines() if "uh-huh" not in line))
+
+    def harvested(out: str, recogniser: _Hears | None, **asked: bool) -> FdbHarvested:
+        ears = Ears(_Energy(), recogniser, "en", tmp_path / "cache")  # type: ignore[arg-type]
+        return harvest_fdb(
+            open_corpus(corpus), Asked("mine", V10, tmp_path / out, **asked), ears=lambda with_words: ears
+        )
+
+    assert harvested("as-it-is", None).items["backchannel"] == 0
+    # Heard without words, it may be a backchannel; its words are not known.
+    assert harvested("heard", None, listen=True).items["backchannel"] == 1
+    found = harvested("filled", _Hears(), fill=True)
+    assert (found.items["backchannel"], found.restored, found.words) == (1, 1, 91)
+    said = told(first(tmp_path / "filled", "backchannel") / "output.json")["text"]
+    assert said == "mm-hmm" and told(tmp_path / "filled" / "counts.json")["words_restored"] == 1
+
+
+def test_channels_of_one_sound_are_refused_where_they_are_listened_to(corpus: Path, tmp_path: Path) -> None:
+    samples, rate = audio.read_all(corpus / "sw04000.wav")
+    audio.write(corpus / "sw04000.wav", np.repeat(samples[:, :1], 2, axis=1), rate)
+    ears = Ears(_Energy(), None, "en", tmp_path / "cache")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="the same sound"):
+        made(corpus, tmp_path / "out", asked={"listen": True}, ears=lambda with_words: ears)
 
 
 class _Named:

@@ -52,6 +52,11 @@ class _Survey:
               shell_complete=_family("recognisers"),
               help="What finds words where there are none; none: speech alone.")  # fmt: skip
 @click.option("--listen", is_flag=True, help="Have the detector hear recordings that have words, too.")
+@click.option(
+    "--fill",
+    is_flag=True,
+    help="Have the recogniser add words where that hears speech and the transcript has none, as in overlaps.",
+)
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N items of each condition of duplexact.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
               help="Draws the order of conversations, with --limit.")  # fmt: skip
@@ -115,7 +120,7 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
 
 
 _OF_DUPLEXACT = ("setting", "model", "limit", "seed")
-_OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "listen", "accepted", "engine")
+_OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "listen", "fill", "accepted", "engine")
 
 
 def _for_duplexact(opened: Any, name: str, rules: Any, given: Any) -> int:
@@ -184,7 +189,7 @@ def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> in
 
     asked = Asked(
         name, rules, given["out"], given["language"] or "", given["system_side"], given["tokens"],
-        _names(given["withhold"]), given["licence"], given["where"], given["listen"],
+        _names(given["withhold"]), given["licence"], given["where"], given["listen"], given["fill"],
     )  # fmt: skip
     seen, said = _listening(given)
     tasks = [
@@ -209,13 +214,16 @@ def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> in
     if given["as_json"]:
         _shown_json({
             "out": str(given["out"]), "conversations": found.conversations, "items": dict(found.items),
-            "written": found.written, "retained": found.retained, "decided": dict(found.decided),
+            "written": found.written, "words": found.words, "words_restored": found.restored,
+            "retained": found.retained, "decided": dict(found.decided),
             "tasks": {task: funnel.to_json() for task, funnel in found.funnels}, "failed": dict(found.failed),
             "not_read": list(found.remarks),
         })  # fmt: skip
     else:
         click.echo(table_of(found.funnels))
         click.echo(retention_table(found))
+        if given["fill"]:
+            click.echo(f"{found.restored:,} of {found.words:,} words were added where transcripts had none")
         if found.decided:
             click.echo("people: " + ", ".join(f"{n:,} {what}" for what, n in sorted(found.decided.items())))
         click.echo(f"{sum(found.items.values()):,} items of {found.conversations:,} conversations: {given['out']}")

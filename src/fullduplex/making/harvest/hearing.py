@@ -34,6 +34,8 @@ from fullduplex.providers.weights import sha256
 ALIKE = 0.5
 #: So far from a word's edge its speech may begin or end.
 NEAR = ms(200)
+#: What a detector hears beside words is something that was said once it lasts so long; words' times are no finer.
+UNTOLD = ms(250)
 #: Silence around what is heard by itself.
 _AROUND = ms(500)
 _SHIFT, _HEARD, _RATE = SECOND, 120 * SECOND, 8_000
@@ -74,7 +76,9 @@ def heard(conversation: Conversation, ears: Ears) -> Conversation:
 def with_speech(conversation: Conversation, ears: Ears) -> Conversation:
     """Return the conversation with the speech of its sides as a detector hears it, and their words' edges put there.
 
-    A side without a recording stays as it is. Raises :class:`InputError` as :func:`heard` does.
+    With a recogniser, speech that no word of the transcript covers is heard too, and its words are added: in overlaps a
+    transcript often has one voice alone. A side without a recording stays as it is. Raises :class:`InputError` as
+    :func:`heard` does.
     """
     first, second = conversation.sides
     _apart(first, second, ears)
@@ -85,7 +89,47 @@ def _with_speech(side: Side, ears: Ears) -> Side:
     if side.recording is None:
         return side
     speech = _speech(side.name, side.recording, ears)
-    return replace(side, speech=speech, words=None if side.words is None else placed(side.words, speech))
+    heard = replace(side, speech=speech, words=None if side.words is None else placed(side.words, speech))
+    return heard if ears.recogniser is None or heard.words is None else _filled(heard, side.recording, ears)
+
+
+def untold(side: Side, bridging: int) -> Timeline:
+    """Return where a detector hears the side, and no word stands: none where nobody listened.
+
+    Between words that are no more than ``bridging`` apart nothing is untold.
+    """
+    words = Timeline(word.span for word in side.words or ()).bridge(bridging)
+    return ((side.speech or Timeline()) - words).without(shorter_than=UNTOLD)
+
+
+def _filled(side: Side, recording: Recording, ears: Ears) -> Side:
+    """Return the side with words, as a recogniser hears them, where it is heard to speak and none are written down."""
+    assert ears.recogniser is not None and side.words is not None
+    recogniser = ears.recogniser
+    spans = [[one.start, one.end] for one in untold(side, NEAR)]
+
+    def recognise() -> dict[str, Any]:
+        samples, rate = audio.read(recording.file, recording.channel)
+        return {
+            "words": [
+                word for start, end in spans for word in _alone(samples, rate, start, end, recogniser, ears.language)
+            ]
+        }
+
+    what = [_content(recording), recording.channel, recogniser.spec.to_json(), ears.language, spans]
+    found = _kept(ears.cache, what, recognise)["words"] if spans else []
+    new = [Word(text, Span(seconds(start), max(seconds(end), seconds(start) + 1))) for text, start, end in found]
+    if not new:
+        return side
+    order = sorted([*enumerate(side.words), *((None, word) for word in new)], key=lambda one: one[1].span.start)
+    at = {old: n for n, (old, _) in enumerate(order) if old is not None}
+    return replace(
+        side,
+        words=tuple(word for _, word in order),
+        words_from=f"{side.words_from} and {recogniser.spec.name}",
+        cut_off=frozenset(at[old] for old in side.cut_off),
+        acts=tuple(replace(act, first=at[act.first], last=at[act.last - 1] + 1) for act in side.acts),
+    )
 
 
 def _apart(first: Side, second: Side, ears: Ears) -> None:

@@ -8,16 +8,14 @@ from dataclasses import dataclass, replace
 
 from fullduplex.data.corpora.conversation import Conversation, Side
 from fullduplex.making.harvest.fdb.rules import FdbRules
+from fullduplex.making.harvest.hearing import untold
 from fullduplex.making.harvest.tokens import Tokens
 from fullduplex.measures.words import count_all, count_words
-from fullduplex.model.spans import Span, Timeline, ms
+from fullduplex.model.spans import Span, Timeline
 from fullduplex.model.speech import Word
 
 #: What tells a side's turns, the strongest first; with the last, a backchannel is known by its length alone.
 WORDS, LINES, SPEECH = "words", "lines of the transcript", "speech alone"
-
-#: What a detector hears beside words is something that was said once it lasts so long; words' times are no finer.
-UNTOLD = ms(250)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _told_by(side: Side) -> str:
 def _utterances(side: Side, rules: FdbRules, tokens: Tokens | None) -> tuple[Utterance, ...]:
     if side.words is not None:
         found = [_of_words(run, rules, tokens) for run in _runs(side.words, rules)]
-        found += [_judged(span, None, 0, rules, tokens) for span in _untold(side, rules)]
+        found += [_judged(span, None, 0, rules, tokens) for span in untold(side, rules.sentence_gap.least - 1)]
         found.sort(key=lambda one: one.span)
     elif _told_by(side) == LINES:
         lines = sorted(side.utterances, key=lambda one: one.span)
@@ -134,12 +132,6 @@ def _utterances(side: Side, rules: FdbRules, tokens: Tokens | None) -> tuple[Utt
         speech = heard.bridge(rules.sentence_gap.least - 1)
         found = [_judged(span, None, 0, rules, tokens) for span in speech]
     return tuple(_apart(found))
-
-
-def _untold(side: Side, rules: FdbRules) -> Timeline:
-    """Return where a detector hears the side, and no word stands: none where nobody listened."""
-    words = Timeline(word.span for word in side.words or ()).bridge(rules.sentence_gap.least - 1)
-    return ((side.speech or Timeline()) - words).without(shorter_than=UNTOLD)
 
 
 def _apart(found: Sequence[Utterance]) -> Iterator[Utterance]:

@@ -43,7 +43,8 @@ class FdbHarvested:
 
     ``retained``: for each task the items, of the places that passed every filter and of all that were found.
     ``written``: how many items were written now. ``decided``: how many of the ranked items a person accepted,
-    rejected, was unsure of, or did not judge; empty where nobody was asked.
+    rejected, was unsure of, or did not judge; empty where nobody was asked. ``words`` are known of all conversations,
+    ``restored`` of them were added to transcripts by a recogniser.
     """
 
     items: Mapping[str, int]
@@ -54,6 +55,8 @@ class FdbHarvested:
     remarks: tuple[str, ...]
     retained: Mapping[str, Mapping[str, float | int | None]]
     decided: Mapping[str, int] = field(default_factory=dict)
+    words: int = 0
+    restored: int = 0
 
 
 def harvest_fdb(
@@ -83,7 +86,7 @@ def harvest_fdb(
         )
     told = {
         "corpus": corpus.format, "rules": asked.rules_name, "version": VERSION, "thresholds": rules.to_json(),
-        "language": asked.language, "system_side": asked.system_side, "listen": asked.listen,
+        "language": asked.language, "system_side": asked.system_side, "listen": asked.listen, "fill": asked.fill,
     }  # fmt: skip
     cap = rules.cap if cap is None else cap
     _open(out, told)
@@ -168,7 +171,7 @@ def _found(out: Path, clusters: Iterable[str], asked: Asked) -> _Found:
             for place in one.found:
                 made.places[place["task"]].append({**place, "conversation": cluster})
             # The places alone are kept: what was dropped is told, and may be much.
-            made.surveys[cluster] = Surveyed(one.path, {}, [])
+            made.surveys[cluster] = Surveyed(one.path, {}, [], [], one.words, one.restored)
     return made
 
 
@@ -271,8 +274,9 @@ def _told(
         }  # fmt: skip
     decided = dict(found.decided) if decisions is not None else {}
     return FdbHarvested(
-        items, tuple(found.funnels.items()), len(read), written, tuple(failed), corpus.remarks, retained, decided
-    )
+        items, tuple(found.funnels.items()), len(read), written, tuple(failed), corpus.remarks, retained, decided,
+        sum(one.words for one in found.surveys.values()), sum(one.restored for one in found.surveys.values()),
+    )  # fmt: skip
 
 
 def _summarise(
@@ -285,7 +289,8 @@ def _summarise(
     write_json(
         out / COUNTS,
         {
-            "schema": 1, "corpus": corpus.format, "conversations": result.conversations, "items": dict(result.items),
+            "schema": 1, "corpus": corpus.format, "conversations": result.conversations, "words": result.words,
+            "words_restored": result.restored, "items": dict(result.items),
             "retained": result.retained, "decided": dict(result.decided) or None,
             "tasks": {task: funnel.to_json() for task, funnel in result.funnels},
         },

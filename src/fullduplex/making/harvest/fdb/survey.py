@@ -44,7 +44,8 @@ class Asked:
     ``system_side``: the number of the side that is the partner, None for each in turn. ``names``: what is put out of
     texts beside what is put out anyway. ``tokens``: a list of one's own. ``licence``, ``where``: of the corpus, and
     where it is to be had, in the place of what its reader knows. ``listen``: a detector hears recordings with words
-    too, so that a silence is one in the sound, and not only in the transcript.
+    too, so that a silence is one in the sound, and not only in the transcript. ``fill``: a recogniser adds words where
+    that hears speech and the transcript has none.
     """
 
     rules_name: str
@@ -57,19 +58,23 @@ class Asked:
     licence: str = ""
     where: str = ""
     listen: bool = False
+    fill: bool = False
 
 
 @dataclass(slots=True)
 class Surveyed:
     """What came of one conversation: funnels by task, the dropped places, and the found ones.
 
-    ``found`` holds for each place its task, id, score, span and side, and where its files stand in ``path``.
+    ``found`` holds for each place its task, id, score, span and side, and where its files stand in ``path``. ``words``
+    is how many are known, ``restored`` how many of them a recogniser added to a transcript.
     """
 
     path: Path
     funnels: dict[str, Funnel]
     dropped: list[dict[str, Any]]
     found: list[dict[str, Any]] = field(default_factory=list)
+    words: int = 0
+    restored: int = 0
 
     def files(self, place: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON files of a found place."""
@@ -85,13 +90,14 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
     Raises :class:`InputError` where it cannot be read, or there is no list of its language's tokens.
     """
     conversation = corpus.read(name)
-    if _is_unheard(conversation) or asked.listen:
+    told = _words_in(conversation)
+    if _is_unheard(conversation) or asked.listen or asked.fill:
         if ears is None:
             raise InputError(name, found="recordings without words", expected="words, or what hears them")
         if _is_unheard(conversation):
             conversation = heard(conversation, ears(True))
         else:
-            conversation = with_speech(conversation, ears(False))
+            conversation = with_speech(conversation, ears(asked.fill))
     sources = _source(conversation, 0), _source(conversation, 1)
     language = asked.language or conversation.language
     tokens = _tokens(conversation, language, asked)
@@ -112,8 +118,13 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
         Withheld.of(language, asked.names),
     )
     floor = floor_of(conversation, asked.rules, tokens)
-    _write(path, mark, floor, origin, asked, sources)
+    words = _words_in(conversation)
+    _write(path, mark, floor, origin, asked, sources, {"words": words, "restored": words - told if told else 0})
     return path
+
+
+def _words_in(conversation: Conversation) -> int:
+    return sum(len(side.words or ()) for side in conversation.sides)
 
 
 def _is_unheard(conversation: Conversation) -> bool:
@@ -152,8 +163,9 @@ def _content(conversation: Conversation) -> list[Any]:
 
 
 def _write(
-    path: Path, mark: str, floor: Floor, origin: Origin, asked: Asked, sources: tuple[Source | None, Source | None]
-) -> None:
+    path: Path, mark: str, floor: Floor, origin: Origin, asked: Asked, sources: tuple[Source | None, Source | None],
+    words: Mapping[str, int],
+) -> None:  # fmt: skip
     finders = [FINDERS[task] for task in asked.rules.tasks]
     funnels = {one.task: Funnel(tuple(name for name, _ in one.checks)) for one in finders}
     dropped = list[dict[str, Any]]()
@@ -174,7 +186,7 @@ def _write(
                 file.write(_line(annotated(place, score, origin, sources)))
         at = file.tell()
         told = {
-            "mark": mark, "found": found, "dropped": dropped,
+            "mark": mark, **words, "found": found, "dropped": dropped,
             "funnels": {
                 task: {
                     "candidates": funnel.candidates,
@@ -228,7 +240,7 @@ def read_survey(path: Path) -> Surveyed:
         for step, reasons in row["reasons"].items():
             for reason, n in reasons.items():
                 funnels[task].drop(step, reason, n)
-    return Surveyed(path, funnels, told["dropped"], told["found"])
+    return Surveyed(path, funnels, told["dropped"], told["found"], told["words"], told["restored"])
 
 
 def _mark_of(path: Path) -> str:
