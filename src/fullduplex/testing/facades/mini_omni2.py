@@ -11,6 +11,9 @@ import argparse
 import base64
 import io
 import json
+import os
+import socket
+import struct
 import sys
 import threading
 import time
@@ -90,8 +93,10 @@ def _handler(answers: Answers) -> type[BaseHTTPRequestHandler]:
             try:
                 for number, pcm in enumerate(answers.pieces(len(answers.heard) - 1)):
                     if number == answers.breaks:
+                        # With a reset: the end of the connection is otherwise the end of the reply.
+                        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                         self.close_connection = True
-                        self.connection.close()
+                        os.close(self.connection.detach())
                         return
                     self.wfile.write(b"\r\n--frame\r\nContent-Type: audio/wav\r\n\r\n" + pcm)
                     self.wfile.write(b"\r\n--frame\r\nContent-Type: text/plain\r\n\r\n" + f"word{number} ".encode())
