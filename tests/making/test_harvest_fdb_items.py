@@ -353,8 +353,8 @@ def test_words_are_added_where_a_transcript_has_none_and_somebody_is_heard(corpu
     words = corpus / "sw4000B-ms98-a-word.text"
     words.write_text("".join(f"{line}\n" for line in words.read_text().splitlines() if "uh-huh" not in line))
 
-    def harvested(out: str, recogniser: _Hears | None, **asked: bool) -> FdbHarvested:
-        ears = Ears(_Energy(), recogniser, "en", tmp_path / "cache")  # type: ignore[arg-type]
+    def harvested(out: str, recogniser: _Hears | None, **asked: Any) -> FdbHarvested:
+        ears = Ears(_Energy(), recogniser, "en", tmp_path / "cache")
         return harvest_fdb(
             open_corpus(corpus), Asked("mine", V10, tmp_path / out, **asked), ears=lambda with_words: ears
         )
@@ -371,7 +371,7 @@ def test_words_are_added_where_a_transcript_has_none_and_somebody_is_heard(corpu
 def test_channels_of_one_sound_are_refused_where_they_are_listened_to(corpus: Path, tmp_path: Path) -> None:
     samples, rate = audio.read_all(corpus / "sw04000.wav")
     audio.write(corpus / "sw04000.wav", np.repeat(samples[:, :1], 2, axis=1), rate)
-    ears = Ears(_Energy(), None, "en", tmp_path / "cache")  # type: ignore[arg-type]
+    ears = Ears(_Energy(), None, "en", tmp_path / "cache")
     with pytest.raises(InputError, match="the same sound"):
         made(corpus, tmp_path / "out", asked={"listen": True}, ears=lambda with_words: ears)
 

@@ -230,6 +230,12 @@ def _for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> in
         click.echo(f"Counts: {given['out'] / COUNTS}")
         if found.items.get("backchannel"):
             click.echo(f"Where the partners' backchannels lie, for --reference: {given['out'] / REFERENCE}")
+        for option, known, what in (
+            ("licence", given["licence"] or opened.licence, "under which licence the corpus is"),
+            ("where", given["where"] or opened.origin, "where the corpus is to be had"),
+        ):
+            if not known:
+                click.echo(f"note: no item tells {what}; --{option} TEXT says it")
         _notes(found.remarks, given)
     return _conversations_failed(found.failed)
 

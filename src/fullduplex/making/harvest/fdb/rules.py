@@ -126,11 +126,9 @@ _FRENCH = replace(
     brief_words=2,
     pause=Range(more_than=ms(700)),
     pause_turn=Range(),
-    pause_partner=BRIEF,
     pause_beside=False,
     gap=Range(less_than=seconds(1)),
     gap_turn=Range(),
-    gap_partner=BRIEF,
     listened=Range(at_least=seconds(2)),
     floor=Range(more_than=0),
 )
