@@ -37,8 +37,8 @@ class TwoChannels:
     ``encode`` makes units of the user's samples. ``go_on`` takes the units of both channels so far (the user's, the
     system's, as long as each other) and a number, and returns as many further units of both. ``decode`` makes
     samples of the system's units. What the model takes the user to say next is thrown away: the chunk that follows is
-    what was really said. ``silence`` is the unit of the system before it says anything, ``context`` how many units the model
-    remembers, ``overlap`` how many units before a chunk are decoded with it, so that chunks join.
+    what was really said. ``silence`` is the unit of the system before it says anything, ``context`` how many units the
+    model remembers, ``overlap`` how many units before a chunk are decoded with it, so that chunks join.
 
     At the end of a chunk the system's next one is made: it sounds while the user's next one is heard. A latency is
     quantised to the chunk, and holds one chunk at the least.

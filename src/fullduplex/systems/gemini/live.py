@@ -52,7 +52,7 @@ class GeminiLive:
     has to be a trusted one. ``ready_within``: seconds for the handshake.
     """
 
-    model: str = "gemini-2.5-flash-native-audio-preview-09-2025"
+    model: str = "gemini-3.1-flash-live-preview"
     url: str = ""
     key: str = field(default="", repr=False)
     key_file: str = ""
