@@ -10,7 +10,11 @@ import pytest
 
 from fullduplex.data.corpora.conversation import Conversation, Side
 from fullduplex.data.corpora.opened import open_corpus
-from fullduplex.model.spans import Span, ms, seconds
+from fullduplex.model.items import Item
+from fullduplex.model.spans import Span, Timeline, ms, seconds
+from fullduplex.model.speech import Track, Word
+from fullduplex.model.trials import Trial
+from fullduplex.runs.textgrid import textgrid
 
 NAK = "\x15"
 
@@ -348,3 +352,17 @@ def test_a_file_s_name_is_the_same_however_its_accents_were_typed(tmp_path: Path
     grid(tmp_path / "t.TextGrid", {name: [(0, 1, "oui non")], "B": [(1, 2, "ah bon")]})
     composed = unicodedata.normalize("NFC", name)
     assert only(tmp_path, speakers=(composed, "B")).sides[0].speaker == composed
+
+
+def test_what_this_package_exports_as_textgrid_is_read_back(tmp_path: Path) -> None:
+    def track(*words: tuple[str, int, int]) -> Track:
+        spoken = tuple(Word(text, Span(ms(start), ms(end))) for text, start, end in words)
+        return Track(spoken, Timeline(word.span for word in spoken), duration=seconds(4))
+
+    user = track(("déjà", 100, 400), ('"so"', 500, 900), ("over", 700, 1200))
+    system = track(("mhm", 800, 1000))
+    trial = Trial(Item("t", ()), user, system, ())
+    (tmp_path / "t.TextGrid").write_text(textgrid(trial), encoding="utf-8")
+    first, second = only(tmp_path).sides
+    assert (first.speaker, second.speaker) == ("user", "system")
+    assert (first.words, second.words) == (user.words, system.words)
