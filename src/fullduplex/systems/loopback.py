@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import struct
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -30,12 +29,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, Traits, UserVad
+from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.systems.incoming import CODINGS, Incoming
+from fullduplex.systems.texts import event_of, object_of, unreadable
 from fullduplex.systems.wire import Door, Gone, Wire, read_at, websocket
 
 #: Kind, flags, epoch, number, id, source time.
@@ -46,7 +46,6 @@ LAST = 1
 REPORT_WITHIN = seconds(8)
 
 _RATES = range(8_000, 192_001)
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +135,7 @@ class Talking:
         """Return once the server is ready; what it says before is kept for the talk."""
         while True:
             message = await self._wire.receive()
-            told = _told(message) if isinstance(message, str) else None
+            told = object_of(message) if isinstance(message, str) else None
             if told is None or told.get("type") != "ready":
                 events = await self._understood(message)
                 self.early += [event for event in events if isinstance(event, Note)]
@@ -217,9 +216,9 @@ class Talking:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, bytes):
             return self._audio(message)
-        told = _told(message)
+        told = object_of(message)
         if told is None:
-            return [_unreadable(message)]
+            return [unreadable(message)]
         kind = told.get("type")
         if kind == "ping":
             await self._give(json.dumps({"type": "pong", "n": told.get("n")}))
@@ -228,9 +227,9 @@ class Talking:
             self._report = told
             return []
         try:
-            event = _event(kind, told)
+            event = event_of(kind, told)
         except (KeyError, TypeError, ValueError, OverflowError):
-            return [_unreadable(message)]
+            return [unreadable(message)]
         tail = self._tail() if isinstance(event, Flush | Closed) else []
         return [*tail, event]
 
@@ -252,61 +251,6 @@ class Talking:
         """Return what still waited to become samples of the utterance before."""
         rest = self._incoming.end()
         return [replace(self._last, samples=rest, source=None)] if len(rest) else []
-
-
-def _told(message: str) -> dict[str, Any] | None:
-    """Return a JSON object with its keys as we spell them, whichever way they came; None for anything else."""
-    try:
-        value = json.loads(message)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(value, dict):
-        return None
-    return {
-        _snake(key): _snake(item) if key == "type" and isinstance(item, str) else item for key, item in value.items()
-    }
-
-
-def _snake(text: str) -> str:
-    return _CAMEL.sub("_", text).lower()
-
-
-def _event(kind: Any, told: Mapping[str, Any]) -> Happening:
-    """Return the event of a text; raises KeyError, TypeError or ValueError where a member is not as it has to be."""
-    if kind == "flush":
-        scope = told.get("scope")
-        if scope is not None and type(scope) not in (str, int):
-            raise TypeError(scope)
-        return Flush(scope)
-    if kind == "said":
-        who = told.get("who", "system")
-        if who not in ("system", "user"):
-            raise ValueError(who)
-        words = tuple((_text(w["text"]), *(seconds(t) for t in w["timestamp"])) for w in told.get("words", ()))
-        if any(len(word) != 3 for word in words):
-            raise ValueError(words)
-        return Said(_text(told["text"]), who, _text(told.get("id", "")), words, 0, _time(told.get("source")))  # type: ignore[arg-type]
-    if kind == "user_vad":
-        return UserVad(bool(told["speaking"]), _time(told.get("source")))
-    if kind == "note":
-        return Note(_text(told["kind"]), dict(told.get("data") or {}))
-    if kind == "close":
-        return Closed(_text(told.get("reason", "")))
-    return Note("unknown", {"type": printable(str(kind)), "members": [printable(key) for key in list(told)[:20]]})
-
-
-def _time(value: Any) -> int | None:
-    return None if value is None else seconds(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
-
-
-def _unreadable(message: str) -> Note:
-    return Note("unreadable", {"text": printable(message[:200]), "characters": len(message)})
 
 
 __all__ = ["HEADER", "Gone", "Loopback", "Talking", "Wire", "ms", "talk_over"]
