@@ -19,10 +19,11 @@ from fullduplex.data.dataset import open_dataset
 from fullduplex.data.fdb_folder import load_trial, read_reference
 from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Heard
-from fullduplex.making.harvest.fdb.harvest import FdbHarvested, harvest_fdb, retention_table, table_by_corpus
+from fullduplex.making.harvest.fdb.harvest import FdbHarvested, harvest_fdb
 from fullduplex.making.harvest.fdb.rebuild import rebuild_fdb
 from fullduplex.making.harvest.fdb.rules import FDB_RULES, V15, FdbRules
 from fullduplex.making.harvest.fdb.survey import Asked, survey
+from fullduplex.making.harvest.fdb.tables import retention_table, table_by_corpus
 from fullduplex.making.harvest.hearing import Ears
 from fullduplex.making.harvest.rebuild import format_of
 from fullduplex.model.spans import Span, Timeline

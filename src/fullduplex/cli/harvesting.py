@@ -1,0 +1,170 @@
+"""Behind the command harvest: by the rules of Full-Duplex-Bench, conversations are surveyed in many processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json
+from fullduplex.errors import InputError, printable
+from fullduplex.once import once_per_process
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """One conversation to be surveyed, in whatever process: nothing in it is sound."""
+
+    root: Path
+    form: str
+    recordings: Path | None
+    language: str
+    speakers: tuple[str, ...]
+    name: str
+    asked: Any
+    detector: Any
+    recogniser: Any
+    cache: Path
+
+
+def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int:
+    """Harvest by rules of Full-Duplex-Bench, tell what came of it, and return the exit status."""
+    from fullduplex.engines import each, open_engine
+    from fullduplex.making.harvest.counting import table_of
+    from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, harvest_fdb
+    from fullduplex.making.harvest.fdb.survey import Asked
+    from fullduplex.making.harvest.fdb.tables import retention_table
+    from fullduplex.stages import engine_for
+
+    asked = Asked(
+        name, rules, given["out"], given["language"] or "", given["system_side"], given["tokens"],
+        _names(given["withhold"]), given["licence"], given["where"], given["listen"], given["fill"],
+    )  # fmt: skip
+    seen, said = listening(given)
+    tasks = [
+        _Survey(corpus, given["form"] or opened.format, given["recordings"], given["language"] or "en",
+                given["speakers"], one, asked, seen, said, _cache())
+        for one in opened.names
+    ]  # fmt: skip
+    bar = _Bar()
+    try:
+        with open_engine(given["engine"] or engine_for(50 * len(tasks))) as engine:
+
+            def surveys(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+                for outcome in each(engine, _surveyed, tasks):
+                    yield outcome.task.name, outcome.error or ""
+
+            found = harvest_fdb(
+                opened, asked, surveys=surveys, audio_allowed=given["audio"], cap=given["cap"],
+                decisions=decisions(given["accepted"]), progress=bar,
+            )  # fmt: skip
+    finally:
+        bar.close()
+    if given["as_json"]:
+        _shown_json({
+            "out": str(given["out"]), "conversations": found.conversations, "items": dict(found.items),
+            "written": found.written, "words": found.words, "words_restored": found.restored,
+            "retained": found.retained, "decided": dict(found.decided),
+            "tasks": {task: funnel.to_json() for task, funnel in found.funnels}, "failed": dict(found.failed),
+            "not_read": list(found.remarks),
+        })  # fmt: skip
+    else:
+        click.echo(table_of(found.funnels))
+        click.echo(retention_table(found))
+        if given["fill"]:
+            click.echo(f"{found.restored:,} of {found.words:,} words were added where transcripts had none")
+        if found.decided:
+            click.echo("people: " + ", ".join(f"{n:,} {what}" for what, n in sorted(found.decided.items())))
+        click.echo(f"{sum(found.items.values()):,} items of {found.conversations:,} conversations: {given['out']}")
+        click.echo(f"Counts: {given['out'] / COUNTS}")
+        if found.items.get("backchannel"):
+            click.echo(f"Where the partners' backchannels lie, for --reference: {given['out'] / REFERENCE}")
+        for option, known, what in (
+            ("licence", given["licence"] or opened.licence, "under which licence the corpus is"),
+            ("where", given["where"] or opened.origin, "where the corpus is to be had"),
+        ):
+            if not known:
+                click.echo(f"note: no item tells {what}; --{option} TEXT says it")
+        notes(found.remarks, given)
+    return conversations_failed(found.failed)
+
+
+def _surveyed(task: _Survey) -> str:
+    """Survey one conversation, in whatever process this is."""
+    from fullduplex.making.harvest.fdb.survey import survey
+
+    def ears(with_words: bool) -> Any:
+        from fullduplex.making.harvest.hearing import Ears
+        from fullduplex.runs.listen import detector, recogniser
+
+        cache = str(task.cache)
+        said = recogniser(task.recogniser, cache) if with_words and task.recogniser is not None else None
+        return Ears(detector(task.detector, cache), said, task.language, task.cache)
+
+    opened = _opened(task.root, task.form, task.recordings, task.language, task.speakers)
+    return survey(opened, task.name, task.asked, ears).name
+
+
+@once_per_process
+def _opened(root: Path, form: str, recordings: Path | None, language: str, speakers: tuple[str, ...]) -> Any:
+    from fullduplex.data.corpora.opened import open_corpus
+
+    return open_corpus(root, form, recordings=recordings, language=language, speakers=speakers)
+
+
+def _names(path: Path | None) -> tuple[str, ...]:
+    from fullduplex.data.files import read_text_file
+
+    lines = read_text_file(path).splitlines() if path else []
+    return tuple(line.strip() for line in lines if line.strip())
+
+
+def decisions(path: Path | None) -> dict[str, str] | None:
+    """Return what people decided of each item, None where nobody was asked."""
+    if path is None:
+        return None
+    from fullduplex.data.files import brief, read_json
+    from fullduplex.reporting.review.store import majority, read_kept
+
+    if path.is_dir():
+        kept = read_kept(path)
+        if not kept.reviews and not kept.damaged:
+            raise InputError(path, found="no review in it", expected="a run that was reviewed with the form accept")
+        for sentence in kept.damaged:
+            _say(f"left out: {sentence}")
+        # Raters of whom as many accept as reject have not decided.
+        told = majority(kept.reviews, "accept", "accept")
+        return {key: "unsure" if one.value is None else str(one.value) for key, one in told.items()}
+    value = read_json(path)
+    if not isinstance(value, dict) or not all(one in ("accept", "reject", "unsure") for one in value.values()):
+        raise InputError(path, found=brief(value), expected="an object: TASK/ID to accept, reject or unsure")
+    return dict(value)
+
+
+def notes(remarks: Sequence[str], given: Any) -> None:
+    """Tell that no sound was written, where none was, and what of the corpus is not read."""
+    if not given["audio"]:
+        click.echo("note: annotations only; --audio LICENCE writes the sound, where the corpus' licence allows it")
+    for remark in remarks[:5]:
+        click.echo(f"note: {printable(remark, 300)}")
+    if len(remarks) > 5:
+        click.echo(f"note: {len(remarks) - 5} more of the corpus are not read")
+
+
+def conversations_failed(failed: Sequence[tuple[str, str]]) -> int:
+    """Tell the first conversation that failed, and return the exit status."""
+    for name, why in failed[:1]:
+        _say(f"{len(failed)} conversations failed; the first, {name}: {why}")
+    return SOME_FAILED if failed else 0
+
+
+def listening(given: Any) -> tuple[Any, Any]:
+    """Return the specs of what finds speech and of what finds words, None where nothing is to."""
+    from fullduplex.cli.making import _specs
+
+    (seen,) = _specs("--detector", (given["detector"],))
+    (said,) = _specs("--recogniser", (given["recogniser"],))
+    return seen, None if given["recogniser"] == "none" else said
