@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from fullduplex.baselines.people import harvested, is_harvest, named, people_run
+from fullduplex.baselines.people import harvested, is_harvest, items_in, named, people_run
 from fullduplex.baselines.sources import BY, Counted, items_of, named_apart, people_of
 from fullduplex.baselines.statistics import STATISTICS, statistics_of
 
@@ -16,6 +16,7 @@ __all__ = [
     "Counted",
     "harvested",
     "is_harvest",
+    "items_in",
     "items_of",
     "named",
     "named_apart",

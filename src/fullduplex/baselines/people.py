@@ -89,6 +89,11 @@ def harvested(
     )  # fmt: skip
 
 
+def items_in(out: Path, rules: str) -> Path:
+    """Return the folder for the items of ``rules``: named after the corpus where that tells their sets."""
+    return out / next((corpus.name for corpus in fdb_french.CORPORA if corpus.rules == rules), "items")
+
+
 def is_harvest(folder: Path) -> bool:
     """Tell whether ``folder`` holds items of Full-Duplex-Bench that ``harvest`` made."""
     if not (folder / SUMMARY).is_file():
@@ -122,7 +127,7 @@ def people_run(
     chosen = benchmarks.find(asked.benchmark)
     data = open_dataset(items, task=asked.task)
     recorded = asked.recogniser == RECORDED
-    entries = [_entry(entry, str(rules), items, out, recorded) for entry in data.entries]
+    entries = [_entry(entry, out, recorded) for entry in data.entries]
     asked = replace(asked, system=asked.system or "people")
     # What harvest itself laid beside the items is no news.
     news = [one for one in data.remarks if not one.startswith(("files outside items", "script.json"))]
@@ -152,10 +157,8 @@ def remarks_of(entries: Sequence[Entry]) -> Iterator[str]:
         )
 
 
-def _entry(entry: Entry, rules: str, items: Path, out: Path, recorded: bool) -> Entry:
-    """Return an item as a system's: in its corpus' set, its words to be heard, or kept as the transcript's."""
-    corpus = next((one.name for one in fdb_french.CORPORA if one.rules == rules), "")
-    dataset = fdb_french.dataset_of(corpus, entry.task) if corpus else entry.dataset
+def _entry(entry: Entry, out: Path, recorded: bool) -> Entry:
+    """Return an item as a system's: its words to be heard, or kept as the transcript's."""
     files = dict(entry.files)
     output = files.get("output.json")
     sound = entry.system_voice is not None
@@ -163,7 +166,7 @@ def _entry(entry: Entry, rules: str, items: Path, out: Path, recorded: bool) -> 
         files.pop("output.json", None)
     elif output is not None:
         files["words.json"] = _transcribed(entry, output, out)
-    return replace(entry, dataset=dataset, files=files)
+    return replace(entry, files=files)
 
 
 def _transcribed(entry: Entry, output: Path, out: Path) -> Path:

@@ -274,7 +274,7 @@ def _distances(system: Counted, people: Counted, seed: int) -> list[dict[str, An
     return [
         {
             "system": system.name, "kind": kind, "title": _TITLES[kind],
-            **_rounded(measure(values(people, kind), values(system, kind), seed=seed)),
+            **_as_row(measure(values(people, kind), values(system, kind), seed=seed)),
             "unreliable": (system.unreliable or people.unreliable) if kind in _AT_EDGES else "",
         }
         for kind in DRAWN
@@ -282,6 +282,8 @@ def _distances(system: Counted, people: Counted, seed: int) -> list[dict[str, An
     ]  # fmt: skip
 
 
-def _rounded(found: Distance) -> dict[str, Any]:
+def _as_row(found: Distance) -> dict[str, Any]:
+    if found.low is not None and min(found.conversations) < FEWEST:
+        found = replace(found, low=None, high=None, method=f"fewer than {FEWEST} conversations: no interval")
     made = asdict(found)
     return made | {"n": list(found.n), "conversations": list(found.conversations)}

@@ -31,6 +31,8 @@ _FILES = ("statistics.json", "statistics.md", "statistics.html")
 @click.option("--against", "others", type=_PATH, multiple=True, metavar="PATH",
               help="A system to hold against people: a run, or a folder of two-channel recordings of it talking with "
               "itself; may be repeated.")  # fmt: skip
+@click.option("--beside", "more", type=_PATH, multiple=True, metavar="PATH",
+              help="Another corpus of people to show beside the first; may be repeated.")  # fmt: skip
 @click.option("--as", "benchmark", default="", metavar="BENCH[@VARIANT]", shell_complete=_benchmarks,
               help="Also score people, each in turn as the system: fdb-1.0, fdb-french. Needs --out.")  # fmt: skip
 @click.option("--rules", default="", metavar="NAME",
@@ -75,7 +77,8 @@ def baseline(people: Path, **given: Any) -> int:
         scored = _scored(people, given, bar)
         counted = _counted(people, given["name"], given, bar, people=True, scored=scored)
         # What was scored is compared with other runs item by item, so that like stands beside like.
-        others = [_counted(path, _called(path), given, bar, people=False) for path in given["others"]]
+        others = [_counted(path, _called(path), given, bar, people=True) for path in given["more"]]
+        others += [_counted(path, _called(path), given, bar, people=False) for path in given["others"]]
         told = statistics_of(list(named_apart([counted, *others])), seed=given["seed"])
     finally:
         bar.close()
@@ -137,7 +140,7 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
     """Score people as --as asks, and return what was scored; None where nothing is asked."""
     if not given["benchmark"]:
         return None
-    from fullduplex.baselines import harvested, is_harvest, named, people_run
+    from fullduplex.baselines import harvested, is_harvest, items_in, named, people_run
     from fullduplex.cli.making import _specs
     from fullduplex.runs.listen import recogniser
     from fullduplex.stages import Asked
@@ -150,7 +153,7 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
     if not is_harvest(path):
         corpus = _opened(path, given)
         asked_as = named(given["benchmark"], given["rules"], corpus.format)
-        items = given["out"] / "items"
+        items = items_in(given["out"], asked_as.rules)
 
         def ears(with_words: bool) -> Any:
             if not with_words:
@@ -220,3 +223,63 @@ def _print(told: Any, out: Path | None) -> None:
     click.echo(statistics_markdown(told).encode("utf-8", "backslashreplace"))
     if out is not None:
         click.echo(f"Statistics: {', '.join(str(out / name) for name in _FILES)}")
+
+
+@main.command()
+@click.argument("runs", nargs=-1, required=True, type=_PATH)
+@click.option("--system-language", "languages", multiple=True, metavar="SYSTEM=CODE",
+              help="The language that a system speaks, as SYSTEM=CODE; may be repeated.")  # fmt: skip
+@click.option("--architecture", "architectures", multiple=True, metavar="SYSTEM=KIND",
+              help="end-to-end, cascade or human, as SYSTEM=KIND; may be repeated.")  # fmt: skip
+@click.option("--out", type=_PATH, metavar="DIR", help="A folder for mismatch.md and mismatch.json.")
+@_json
+def mismatch(
+    runs: tuple[Path, ...], languages: tuple[str, ...], architectures: tuple[str, ...], out: Path | None, as_json: bool
+) -> int:
+    """Show systems by whether their language is that of the items, and by architecture, with people beside them.
+
+    RUNS are of fdb-1.0 (English items) and fdb-french. People and the built-in cascade tell their own language; of
+    other systems it has to be told.
+    """
+    from fullduplex.publish import estimated
+    from fullduplex.reporting.mismatch import about_system, mismatch_markdown, mismatch_rows
+    from fullduplex.stages import measure_again
+
+    spoken, built = (_by_system(*one) for one in (("--system-language", languages), ("--architecture", architectures)))
+    scored = [one for path in runs for one in measure_again(path)]
+    known = {one.run.system for one in scored}
+    for option, told in (("--system-language", spoken), ("--architecture", built)):
+        if strange := [name for name in told if name not in known]:
+            raise InputError(option, found=strange[0], expected=f"one of {', '.join(sorted(known))}")
+    systems = [about_system(o.run, spoken.get(o.run.system, ""), built.get(o.run.system, "")) for o in scored]
+    tables = [next(iter(rows.values())) for one in scored for rows in estimated([one])]
+    rows = mismatch_rows(zip([one.run for one in scored], tables, systems, strict=True))
+    text = mismatch_markdown(rows)
+    if out is not None:
+        from fullduplex.data.files import replacing, write_json
+
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / "mismatch.json", {"schema": 1, "rows": [_plain(row) for row in rows]})
+        with replacing(out / "mismatch.md") as part:
+            part.write_text(text, encoding="utf-8", errors="backslashreplace")
+    if as_json:
+        _shown_json([_plain(row) for row in rows])
+    else:
+        click.echo(text.encode("utf-8", "backslashreplace"))
+    return 0
+
+
+def _plain(row: Any) -> dict[str, Any]:
+    """Return a row without what is no JSON: the judges, whose sentence stays."""
+    return {key: value for key, value in row.items() if key != "judges"}
+
+
+def _by_system(option: str, pairs: tuple[str, ...]) -> dict[str, str]:
+    made = dict[str, str]()
+    for pair in pairs:
+        # A system's name may hold the sign; what is told of it does not.
+        name, equals, value = pair.rpartition("=")
+        if not equals or not name or not value:
+            raise InputError(option, found=pair, expected="SYSTEM=VALUE")
+        made[name] = value
+    return made

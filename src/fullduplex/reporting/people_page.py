@@ -8,7 +8,7 @@ from typing import Any
 
 from fullduplex.errors import printable
 from fullduplex.reporting.people_charts import shares
-from fullduplex.reporting.people_text import SHOWN, cell, number, titled, told_by
+from fullduplex.reporting.people_text import ITEMS, SHOWN, cell, number, titled, told_by
 
 _DRAWN = {
     "transfer": "Offsets of floor transfers",
@@ -34,4 +34,6 @@ def statistics_html(told: Mapping[str, Any]) -> str:
         for kind, title in _DRAWN.items()
     ]
     placed = any(row["percentile"] is not None for row in told["standings"])
-    return template.render(style=Markup(style), told=told, drawings=drawings, shown=SHOWN, placed=placed)
+    cut_out = ["run" in one["source"] for one in told["corpora"]]
+    mixed = ITEMS if any(cut_out) and not all(cut_out) else ""
+    return template.render(style=Markup(style), told=told, drawings=drawings, shown=SHOWN, placed=placed, mixed=mixed)

@@ -15,6 +15,11 @@ from fullduplex.reporting.tables import markdown_text
 Told = Mapping[str, Any]
 #: Marks a number that rests on edges which nobody measured.
 CUT = "†"
+#: What is said where whole conversations stand beside a run's items.
+ITEMS = (
+    "Items of a run are short, and were chosen or composed; whole conversations are not. For like beside like, hold a run "
+    "against people's run on the same items."
+)
 #: How many remarks and failures are shown; the file has them all.
 SHOWN = 20
 
@@ -72,7 +77,7 @@ def numbers_table(told: Told) -> str:
 
 def standings_table(told: Told) -> str:
     """Return each system's percentile among people, with people's own median and range."""
-    head = ["Statistic", "System", "Value", "Percentile", "People: median [5 %, 95 %]", "n people"]
+    head = ["Statistic", "Of", "Value", "Percentile", "People: median [5 %, 95 %]", "n people"]
     lines = []
     for row in told["standings"]:
         unit = row["unit"]
@@ -90,7 +95,7 @@ def standings_table(told: Told) -> str:
 
 def distances_table(told: Told) -> str:
     """Return how far the values of each kind lie from people's."""
-    head = ["Of", "System", "Distance", "Value", "95 % interval", "Chance", "p", "n people, system"]
+    head = ["Of", "Whose", "Distance", "Value", "95 % interval", "Chance", "p", "n people, whose"]
     lines = []
     for row in told["distances"]:
         interval = "—" if row["low"] is None else Figure(f"[{figure(row['low'])}, {figure(row['high'])}]")
@@ -110,6 +115,9 @@ def notes(told: Told) -> str:
         f"Units are speech with no silence over {told['unit_ends_after']:g} s in it; backchannels are units. "
         f"Intervals draw conversations again, {told['resamples']:,} times; few conversations have none.",
     ]
+    cut_out = ["run" in one["source"] for one in told["corpora"]]
+    if any(cut_out) and not all(cut_out):
+        said.append(ITEMS)
     for one in told["corpora"]:
         if one["unreliable_offsets"]:
             said.append(
