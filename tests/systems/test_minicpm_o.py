@@ -72,8 +72,9 @@ def test_every_case_passes_or_does_not_apply() -> None:
     assert all(r.why for r in results if r.outcome == "not applicable")
 
 
-def test_the_driver_passes_over_real_sockets() -> None:
-    found = conform(MiniCPMo(), clocks=("wall",), cases=(9, 15, 18))
+def test_the_driver_passes_over_a_real_socket() -> None:
+    # All cases are run so by `fullduplex conform minicpm-o`.
+    found = conform(MiniCPMo(), clocks=("wall",), cases=(18,))
     assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
 
 

@@ -70,9 +70,9 @@ def test_the_cases_in_which_vita_differs_pass() -> None:
     assert [(r.number, r.why) for r in results if r.outcome != "passed"] == []
 
 
-def test_a_driver_passes_over_real_sockets() -> None:
-    # Those that lean least on how busy the machine is; all of them are run by `fullduplex conform freeze-omni`.
-    found = conform(FreezeOmni(), clocks=("wall",), cases=(9, 15, 18))
+def test_a_driver_passes_over_a_real_socket() -> None:
+    # All cases are run so by `fullduplex conform freeze-omni`.
+    found = conform(FreezeOmni(), clocks=("wall",), cases=(18,))
     assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
 
 
