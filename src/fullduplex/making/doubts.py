@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from fullduplex.data.corpora.conversation import Conversation
 from fullduplex.measures.conversation import Row, abutting
 
@@ -21,3 +24,10 @@ def doubts_of(conversation: Conversation) -> tuple[str, ...]:
         if why := abutting(rows).unreliable():
             told.append(why)
     return tuple(told)
+
+
+def told_once(doubts: Sequence[tuple[str, str]]) -> list[str]:
+    """Return each doubt with the conversations that it is about: a name, or the first and how many more."""
+    counts = Counter(doubt for _, doubt in doubts)
+    first = {doubt: name for name, doubt in reversed(doubts)}
+    return [f"{first[doubt]}{f' and {n - 1} more' if n > 1 else ''}: {doubt}" for doubt, n in counts.items()]

@@ -15,12 +15,14 @@ from fullduplex.data.corpora.conversation import Conversation, Corpus
 from fullduplex.data.files import brief, read_json, replacing, write_json
 from fullduplex.data.interactions import SETTINGS
 from fullduplex.errors import InputError
+from fullduplex.making.doubts import doubts_of, told_once
 from fullduplex.making.harvest.against_acts import AgainstActs
 from fullduplex.making.harvest.candidates import BACKCHANNEL, Candidate, Structure
 from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.hearing import Ears, heard
 from fullduplex.making.harvest.item import About, Found, Sounds, annotation, is_there, write_item
 from fullduplex.making.harvest.listeners import BACKCHANNELS, SLIGHT_OVERLAP
+from fullduplex.making.harvest.reading import read_placed
 from fullduplex.making.harvest.rules import Rules, described, rules_named
 from fullduplex.making.harvest.semantics import ByRule, Semantics
 from fullduplex.making.harvest.turns import Talk, talk_of
@@ -122,6 +124,7 @@ def harvest(
     _open(out, asked)
     funnels = {one.condition: Funnel((*(name for name, _ in one.checks), MEANING, APART)) for one in structures}
     failed, listened, read = list[tuple[str, str]](), list[Ears](), 0
+    doubts = list[tuple[str, str]]()
     with replacing(out / DROPPED) as part, part.open("w", encoding="utf-8") as dropped:
         state = _State(about, semantics, out, bool(audio_allowed), limit, funnels, dropped)
         names = _in_order(corpus.names, seed, limit)
@@ -129,7 +132,9 @@ def harvest(
             if _enough(state, structures):
                 break
             try:
-                _harvest_one(_known(corpus.read(name), ears, listened), state, structures)
+                conversation = read_placed(corpus, name)
+                doubts += [(name, doubt) for doubt in doubts_of(conversation)]
+                _harvest_one(_known(conversation, ears, listened), state, structures)
                 read += 1
             except InputError as error:
                 failed.append((name, str(error)))
@@ -153,9 +158,12 @@ def harvest(
             "schema": 1, "about": _ABOUT, "asked": asked, "licence": corpus.licence, "where": corpus.origin,
             "audio": audio_allowed or None, "heard_by": listened[0].to_json() if listened else None,
             "failed": [{"conversation": name, "why": why} for name, why in failed], "not_read": list(corpus.remarks),
+            "doubts": [{"conversation": name, "doubt": doubt} for name, doubt in doubts],
         },
     )  # fmt: skip
-    return Harvested(state.items, rows, state.against, read, state.written, tuple(failed), corpus.remarks)
+    return Harvested(
+        state.items, rows, state.against, read, state.written, tuple(failed), (*corpus.remarks, *told_once(doubts))
+    )
 
 
 def _open(out: Path, asked: Mapping[str, Any]) -> None:
