@@ -1,0 +1,111 @@
+"""``fullduplex baseline`` and ``fullduplex mismatch``: what they print, write and refuse."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fullduplex.cli.baseline as _baseline
+from fullduplex.cli import main
+
+assert _baseline.baseline.name == "baseline"
+
+TURNS = (
+    ("A", 0.5, "je voudrais une chambre"),
+    ("A", 2.6, "pour deux personnes"),
+    ("B", 3.9, "très bien pour quelles dates"),
+    ("A", 6.0, "du mardi au vendredi matin"),
+)
+
+
+def corpus(folder: Path, count: int = 2) -> Path:
+    folder.mkdir(parents=True)
+    for n in range(count):
+        lines = [
+            f"talk{n} {side} {start + 0.3 * k:.3f} 0.3 {word}"
+            for side, start, text in TURNS
+            for k, word in enumerate(text.split())
+        ]
+        (folder / f"talk{n}.ctm").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+def test_statistics_are_printed_and_written_three_times(tmp_path: Path) -> None:
+    found = command("baseline", corpus(tmp_path / "c"), "--language", "fr", "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert "Overlap, of the time in which anybody speaks (%)" in found.stdout
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "statistics.html", "statistics.json", "statistics.md",
+    ]  # fmt: skip
+    told = json.loads((tmp_path / "out" / "statistics.json").read_text("utf-8"))
+    assert told["corpora"][0]["told_by"] == {"words": 2}
+
+
+def test_people_are_scored_into_a_run_that_reports_like_any_other(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    found = command(
+        "baseline", corpus(tmp_path / "c"), "--as", "fdb-french", "--language", "fr", "--recogniser", "recorded",
+        "--out", out, "--no-page",
+    )  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert (out / "callfc" / "harvest.json").is_file()
+    again = command("report", out / "people.run", "--no-page", "--json")
+    assert again.exit_code == 0, again.output
+    assert json.loads(again.stdout)["system"] == "people"
+    beside = command("mismatch", out / "people.run", "--out", tmp_path / "m")
+    assert beside.exit_code == 0, beside.output
+    assert "| human | people | fr |" in (tmp_path / "m" / "mismatch.md").read_text("utf-8")
+    held = command("baseline", out / "people.run", "--against", out / "people.run", "--json")
+    assert [one["people"] for one in json.loads(held.stdout)["corpora"]] == [True, True]
+    assert [one["name"] for one in json.loads(held.stdout)["corpora"]] == ["people", "people (2)"]
+
+
+def test_another_corpus_of_people_is_shown_beside_the_first(tmp_path: Path) -> None:
+    found = command("baseline", corpus(tmp_path / "one"), "--beside", corpus(tmp_path / "two"), "--json")
+    assert [(one["name"], one["people"]) for one in json.loads(found.stdout)["corpora"]] == [
+        ("people", True), ("two", True),
+    ]  # fmt: skip
+
+
+def test_scoring_needs_a_folder(tmp_path: Path) -> None:
+    found = command("baseline", corpus(tmp_path / "c"), "--as", "fdb-1.0")
+    assert (found.exit_code, "--as needs --out" in found.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["baseline", "{}/none"], "no such folder"),
+        (["baseline", "{}/c", "--by", "speech"], "neither times nor recordings"),
+        (["baseline", "{}/c", "--as", "duplexact", "--out", "{}/o"], "no person's side is kept"),
+        (["baseline", "{}/c", "--as", "fdb-1.0", "--rules", "french", "--out", "{}/o"], "--rules"),
+        (["mismatch", "{}/none"], "run.json"),
+    ],
+)
+def test_bad_input_is_one_sentence(words: list[str], said: str, tmp_path: Path) -> None:
+    corpus(tmp_path / "c")
+    found = command(*[word.format(tmp_path) for word in words])
+    assert found.exit_code == 1, found.output
+    lines = found.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert said in lines[0]
+    assert "Traceback" not in found.output
+
+
+def test_what_is_told_of_no_system_there_is_refused(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    made = command(
+        "baseline", corpus(tmp_path / "c"), "--as", "fdb-french", "--language", "fr", "--recogniser", "recorded",
+        "--out", out, "--no-page",
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    found = command("mismatch", out / "people.run", "--system-language", "nobody=fr")
+    assert found.exit_code == 1
+    assert "nobody" in found.stderr
