@@ -69,7 +69,10 @@ def baseline(people: Path, **given: Any) -> int:
     conversations, and its distance. Transcripts whose turns were cut and not measured are marked.
     """
     from fullduplex.baselines import named_apart, statistics_of
+    from fullduplex.benchmarks import fdb_french
 
+    if given["benchmark"].partition("@")[0] == fdb_french.NAME:
+        given["language"] = given["language"] or fdb_french.LANGUAGE
     if given["benchmark"] and given["out"] is None:
         raise click.UsageError("--as needs --out, the folder for people's items and run")
     bar = _Bar()
@@ -181,13 +184,9 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
 
 
 def _language(given: Any, corpus: Any) -> str:
-    """Return the language that people speak: as told, as the benchmark's items are, or as the corpus says."""
-    from fullduplex.benchmarks import fdb_french
-
+    """Return the language that people speak: as told, or as the corpus says."""
     if given["language"]:
         return str(given["language"])
-    if given["benchmark"].partition("@")[0] == fdb_french.NAME:
-        return fdb_french.LANGUAGE
     return "en" if corpus is None else str(corpus.read(corpus.names[0]).language or "en")
 
 

@@ -87,7 +87,8 @@ def mismatch_rows(runs: Iterable[tuple[Run, Sequence[Mapping[str, Any]], About]]
             corpus, task = _corpus_of(str(row["scenario"]))
             made.append(
                 {
-                    **row, "system": run.system, "benchmark": run.about["benchmark"]["name"], "corpus": corpus, "task": task,
+                    **row, "system": run.system, "benchmark": run.about["benchmark"]["name"], "corpus": corpus,
+                    "task": task,
                     "items_language": language, "system_language": about.language, "architecture": about.architecture,
                     "match": "" if about.architecture == "human" else match,
                 }
