@@ -37,6 +37,7 @@ ON_TOP = {
     "engines",
     "stages",
     "conversations",
+    "holding",
     "clocks",
     "publish",
     "demo",

@@ -6,8 +6,8 @@ recorded is never held again; a run that was interrupted goes on where it stoppe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +20,20 @@ from fullduplex.data.leaving_out import without
 from fullduplex.driving.clock import CLOCKS
 from fullduplex.driving.cues import at
 from fullduplex.driving.link import System
-from fullduplex.engines import each, open_engine, usable_cores
+from fullduplex.driving.prices import Prices, prices_of
 from fullduplex.errors import InputError, RunError
+from fullduplex.holding import Budget, attempts_of, budget_for, hold_tasks
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.reporting.report import rows_of, speech_of, write_files
-from fullduplex.runs.drive import DriveTask, Held, changed, driven, hold, hold_together
+from fullduplex.runs.drive import DriveTask, changed, driven
+from fullduplex.runs.limits import Limits, spent_on
 from fullduplex.runs.measured import scenario_of
 from fullduplex.runs.run import Run, again
 from fullduplex.runs.stimulus import stimulus
 from fullduplex.runs.told import DONE, TWIN
-from fullduplex.stages import Asked, Plan, Progress, Scored, about, engine_for, heard_and_measured, settled
-from fullduplex.systems.build import build
+from fullduplex.stages import Asked, Plan, Progress, Scored, about, heard_and_measured, settled
+from fullduplex.systems.build import access_of, build, hosted, needs_keys
 
 #: Take the words that the system reports of itself, and recognise nothing.
 REPORTED = "reported"
@@ -43,8 +45,13 @@ class Driving:
 
     ``clock`` "" is the system's own. ``repeats``: how often each item is driven, since systems are stochastic.
     ``retries``: how often a talk that failed is held again. ``sessions``: how many talks go on at once on the
-    wall clock. ``frame`` and ``priming`` in microseconds. ``price`` is what a minute of talk costs. ``exclude``
-    names the items that are left out (:func:`fullduplex.data.leaving_out.left_out_by`).
+    wall clock, and ``per_minute`` how many begin in a minute at most. ``frame`` and ``priming`` in microseconds.
+    ``exclude`` names the items that are left out (:func:`fullduplex.data.leaving_out.left_out_by`).
+
+    ``prices``: what talks cost; None for what is known of the system by itself. ``max_cost``: the US dollars that the
+    run may cost, all its calls together; a talk that could pass it is not held. ``keys`` of the system, by the names
+    of their variables: they are shown and kept nowhere. ``access``: ``open``, ``closed``, or "" for what the system
+    says of itself.
     """
 
     system: Spec
@@ -54,8 +61,17 @@ class Driving:
     sessions: int = 1
     frame: int = ms(20)
     priming: int = 0
-    price: float | None = None
+    prices: Prices | None = None
     exclude: Path | None = None
+    max_cost: float | None = None
+    per_minute: float | None = None
+    access: str = ""
+    keys: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def priced(self) -> Prices | None:
+        """Return what talks cost: as given, else as the table has it for a system at its vendor's own address."""
+        return self.prices or prices_of(self.system, hosted=hosted(self.system))
 
     def to_json(self) -> dict[str, Any]:
         """Return what a run that goes on must have in common with this; not how fast it goes."""
@@ -70,13 +86,18 @@ class Driving:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would take: talks, seconds of talk at most, seconds by the clock on the wall, and money or None."""
+    """What a run would take: talks, seconds of talk at most, seconds by the clock on the wall, and money or None.
+
+    ``price`` is in US dollars: at most, where a minute has a price; where tokens have, as the talks that are held
+    already cost on average, and None before the first. ``spent``: what those cost.
+    """
 
     talks: int
     already: int
     seconds_of_talk: float
     seconds: float | None
     price: float | None
+    spent: float = 0.0
 
 
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
@@ -86,8 +107,17 @@ def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Pat
     held = sum(1 for task in tasks if _is_there(task))
     lengths = sum(_at_most(task.entry) for task in tasks)
     left = lengths * (len(tasks) - held) / max(1, len(tasks))
-    price = None if driving.price is None else driving.price * left / 60
-    return Estimate(len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price)
+    spent, talked = _spent(tasks)
+    prices, price = driving.priced, None
+    if prices is not None:
+        price = prices.at_most(left)
+        if price is not None:
+            price += prices.talk * max(0, len(tasks) - held - 1)
+        elif talked and spent:
+            price = spent / talked * left
+    return Estimate(
+        len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price, round(spent, 9)
+    )
 
 
 def converse(
@@ -163,7 +193,16 @@ def hold_all(
         for pattern in ("trials*/*/*/.*.part", f"trials*/*/*/{TWIN}/.*.part"):
             for part in run.path.glob(pattern):
                 part.unlink(missing_ok=True)
-        failed = _drive(prepared.tasks, prepared.clock, driving, engine, progress)
+        failed = hold_tasks(
+            prepared.tasks,
+            prepared.clock,
+            sessions=driving.sessions,
+            engine=engine,
+            progress=progress,
+            budget=prepared.budget,
+            lasts=lambda task: _at_most(task.entry),
+            there=_is_there,
+        )
         return TalksHeld(run, tuple(prepared.tasks), tuple(failed), prepared.plan)
 
 
@@ -176,6 +215,7 @@ class _Prepared:
     plan: Plan
     told: dict[str, Any]
     tasks: list[DriveTask]
+    budget: Budget | None = None
 
 
 def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path) -> _Prepared:
@@ -187,11 +227,14 @@ def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path
     # Every talk will have a recording of the system; whether there are words is told by what is asked.
     reported = asked.recogniser == REPORTED
     plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache, remarks)
-    told = _told(chosen, path, entries, asked, driving, clock)
+    told = _told(chosen, path, entries, asked, driving, clock, out)
     Run.fits(out, told)
     tasks = list(_tasks(out, entries, asked, driving, cache, twins=any(benchmark.twins for benchmark in chosen)))
     _same(tasks)
-    return _Prepared(entries, clock, plan, told, tasks)
+    budget = budget_for(tasks, driving.max_cost, driving.priced)
+    if not all(map(_is_there, tasks)):
+        needs_keys(driving.system, driving.keys)
+    return _Prepared(entries, clock, plan, told, tasks, budget)
 
 
 def _heard_as(asked: Asked) -> Asked:
@@ -200,12 +243,28 @@ def _heard_as(asked: Asked) -> Asked:
 
 
 def _told(
-    chosen: Sequence[Any], path: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, clock: str
+    chosen: Sequence[Any],
+    path: Path,
+    entries: Sequence[Entry],
+    asked: Asked,
+    driving: Driving,
+    clock: str,
+    out: Path,
 ) -> dict[str, Any]:
     told = about(chosen, path, entries, asked, asked.system or driving.system.name)
     if driving.exclude is not None:
         told["source"] |= {"excluded_by": driving.exclude.name}
+    access = driving.access or _access_there(out) or access_of(driving.system)
+    told |= {"access": access} if access else {}
     return told | {"driven": driving.to_json() | {"clock": clock}}
+
+
+def _access_there(out: Path) -> str:
+    """Return the access that a run that goes on was given; empty where none was."""
+    if not (out / "run.json").is_file():
+        return ""
+    told = read_json(out / "run.json")
+    return str(told.get("access") or "") if isinstance(told, dict) else ""
 
 
 def _same(tasks: Sequence[DriveTask]) -> None:
@@ -254,7 +313,7 @@ def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:
     """Return the clock of the talks; raises where the system cannot keep the one that is asked for."""
     if driving.clock and driving.clock not in CLOCKS:
         raise InputError("--clock", found=driving.clock, expected=" or ".join(CLOCKS))
-    system = _any_of(driving.system, entries, cache)
+    system = _any_of(driving.system, entries, cache, driving.keys)
     allowed = system.traits.clocks
     if driving.clock and driving.clock not in allowed:
         raise InputError("--clock", found=driving.clock, expected=f"{' or '.join(allowed)} for {driving.system.name}")
@@ -263,11 +322,11 @@ def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:
     return driving.clock or allowed[0]
 
 
-def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path) -> System:
+def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path, keys: Mapping[str, str]) -> System:
     """Return the system as the first item that has one needs it; an item without one fails alone."""
     for n, entry in enumerate(entries, 1):
         try:
-            system = build(spec, cache, {"id": entry.id, "set": entry.set})
+            system = build(spec, cache, {"id": entry.id, "set": entry.set}, keys)
             _ = system.traits
         except InputError:
             if n == len(entries) or "{" not in str(spec):
@@ -280,58 +339,18 @@ def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path) -> System:
 def _tasks(
     out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path, *, twins: bool
 ) -> Iterator[DriveTask]:
+    limits = Limits(tuple(driving.keys.items()), driving.priced, per_minute=driving.per_minute)
     for repeat in range(1, driving.repeats + 1):
         for entry in entries:
             task = DriveTask(
                 str(out), entry, driving.system, driving.clock, repeat, driving.retries,
-                driving.frame, driving.priming, asked.seed, str(cache), asked.language,
+                driving.frame, driving.priming, asked.seed, str(cache), asked.language, limits=limits,
             )  # fmt: skip
             yield task
             clean = entry.files.get("clean_input.wav") if twins else None
             if clean is not None:
                 same = replace(entry, user_voice=Voice(clean), files={}, events=())
                 yield replace(task, entry=same, twin=True)
-
-
-def _drive(
-    tasks: list[DriveTask], clock: str, driving: Driving, engine: str, progress: Progress | None
-) -> list[tuple[DriveTask, str]]:
-    """Hold every talk; return those that failed, with a sentence each."""
-    failed = []
-    for done, (task, held) in enumerate(_held(tasks, clock, driving, engine), 1):
-        if progress is not None:
-            progress("talks", done, len(tasks))
-        why = held if isinstance(held, str) else held.failed
-        if why:
-            failed.append((task, why))
-    return failed
-
-
-def _held(tasks: list[DriveTask], clock: str, driving: Driving, engine: str) -> Iterator[tuple[DriveTask, Held | str]]:
-    if clock == "wall":
-        yield from _side_by_side(tasks, driving.sessions, engine)
-        return
-    # Measured times are truthful only when nothing else runs.
-    place = engine or ("here" if clock == "step-honest" else engine_for(len(tasks)))
-    with open_engine(place) as opened:
-        for outcome in each(opened, hold, tasks):
-            yield outcome.task, outcome.result if outcome.error is None else outcome.error
-
-
-def _side_by_side(tasks: list[DriveTask], sessions: int, engine: str) -> Iterator[tuple[DriveTask, Held | str]]:
-    """Hold ``sessions`` talks at once, on as many processes as there are cores."""
-    if sessions == 1:
-        for task in tasks:
-            (held,) = hold_together([task])
-            yield task, held
-        return
-    processes = min(usable_cores(), sessions)
-    size = -(-sessions // processes)
-    waves = [tasks[first : first + size] for first in range(0, len(tasks), size)]
-    with open_engine(engine or f"processes:{processes}") as opened:
-        for outcome in each(opened, hold_together, waves):
-            results = [outcome.error] * len(outcome.task) if outcome.error is not None else outcome.result
-            yield from zip(outcome.task, results, strict=True)
 
 
 def _with_output(entry: Entry, reported: bool) -> Entry:
@@ -356,6 +375,17 @@ def _at_most(entry: Entry) -> float:
     for cue in asked.cues:
         until = max(until, cue.due.time if isinstance(cue.due, at) else 0) + audio.probe(cue.audio).duration
     return in_seconds(until)
+
+
+def _spent(tasks: Sequence[DriveTask]) -> tuple[float, float]:
+    """Return what the talks that are held cost, in US dollars, and how many seconds those last whose cost is known."""
+    spent = talked = 0.0
+    for task in tasks:
+        for attempt in attempts_of(task):
+            usage, cost = attempt.get("usage"), spent_on([attempt])
+            if cost and isinstance(usage, dict):
+                spent, talked = spent + cost, talked + float(usage.get("seconds") or 0.0)
+    return spent, talked
 
 
 def _is_there(task: DriveTask) -> bool:

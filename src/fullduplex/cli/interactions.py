@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,8 @@ from typing import Any
 import click
 
 from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _json, _Range, _say, _shown_json, main
-from fullduplex.cli.making import _KEYS, _specs
+from fullduplex.cli.keys import voice_keys
+from fullduplex.cli.making import _specs
 from fullduplex.errors import printable
 
 _BENCHMARKS = ("interactionbench", "duplexact")
@@ -85,7 +85,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         limit=given["limit"],
         recogniser=_specs("--recogniser", (given["recogniser"],))[0] if given["recogniser"] else None,
         cache=_cache(),
-        keys={name: os.environ[key] for name, key in _KEYS.items() if key in os.environ},
+        keys=voice_keys(),
     )
     if out is None or given["dry_run"]:
         return _counted(plan, out, given)

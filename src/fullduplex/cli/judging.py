@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import html
-import os
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -28,6 +27,7 @@ from fullduplex.cli import (
     _shown_json,
     main,
 )
+from fullduplex.cli.keys import named_keys
 from fullduplex.errors import InputError, JudgeError, RunError, printable
 
 if TYPE_CHECKING:
@@ -38,20 +38,7 @@ def _keys(env_file: Path | None) -> dict[str, str]:
     """Return the keys of hosted judges, from the environment, else from a file of NAME=value lines."""
     from fullduplex.judging.providers import KEY_NAMES
 
-    told = _env(env_file) if env_file is not None else {}
-    found = {name: os.environ.get(variable) or told.get(variable, "") for name, variable in KEY_NAMES.items()}
-    return {name: key for name, key in found.items() if key}
-
-
-def _env(path: Path) -> dict[str, str]:
-    from fullduplex.data.files import read_text_file
-
-    made = {}
-    for line in read_text_file(path).splitlines():
-        name, equals, value = line.strip().removeprefix("export ").partition("=")
-        if equals and not name.startswith("#"):
-            made[name.strip()] = value.strip().strip("\"'")
-    return made
+    return named_keys(KEY_NAMES, env_file)
 
 
 def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
@@ -107,7 +94,10 @@ def _rubrics(texts: Sequence[str], reads: str | None) -> dict[str, Any]:
 @click.option("--max-cost", type=_Range(0, min_open=True), metavar="USD", help="Stop before so much is spent.")
 @click.option("--beside", is_flag=True, help="Keep whose word counts; judge for `agree` alone.")
 @click.option(
-    "--env-file", type=_PATH, metavar="FILE", help="NAME=value lines with keys that are not in the environment."
+    "--env-file",
+    type=_PATH,
+    metavar="FILE",
+    help="NAME=value lines with keys that are not in the environment. Default: .env here.",
 )
 @click.option("--hear", "hears", is_flag=True, help="Send the system's recording along, for a judge that hears.")
 @click.option(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -24,10 +23,8 @@ from fullduplex.cli import (
     _shown_json,
     main,
 )
+from fullduplex.cli.keys import system_keys, voice_keys
 from fullduplex.errors import InputError, printable
-
-#: Where the keys of hosted voices are, by the voice's name.
-_KEYS = {"elevenlabs": "ELEVENLABS_API_KEY", "openai": "OPENAI_API_KEY"}
 
 
 def _specs(option: str, texts: tuple[str, ...]) -> tuple[Any, ...]:
@@ -91,7 +88,7 @@ def synth(script: Path | None, out: Path, **given: Any) -> int:
                 limit=given["limit"],
                 recogniser=recogniser,
                 cache=_cache(),
-                keys={name: os.environ[key] for name, key in _KEYS.items() if key in os.environ},
+                keys=voice_keys(),
                 progress=bar,
                 each=partial(each, opened),
             )
@@ -148,7 +145,8 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
     from fullduplex.testing.conform import conform as tried
     from fullduplex.testing.conform import failed, render, to_json
 
-    built = build(named(system), _cache())
+    spec = named(system)
+    built = build(spec, _cache(), keys=system_keys(spec))
     said = None
     if say is not None:
         samples, rate = audio.read(say)

@@ -29,6 +29,7 @@ from fullduplex.cli import (
     _shown_json,
     main,
 )
+from fullduplex.cli.keys import system_keys
 
 _CLOCKS = ("wall", "virtual", "step-honest", "step-algorithmic")
 
@@ -49,7 +50,14 @@ _driving_options = (
                  help="Talks that go on at once on the wall clock."),
     click.option("--priming", type=_Range(0, 10), default=0.0, show_default=True, metavar="SECONDS",
                  help="How long the listener's player holds the first audio against jitter."),
-    click.option("--price", type=_Range(0), metavar="AMOUNT", help="What a minute of talk costs."),
+    click.option("--per-minute", type=_Range(0, 10_000), metavar="N", help="Begin no more talks in a minute."),
+    click.option("--price", metavar="AMOUNT",
+                 help="US dollars for a minute of talk, or KIND=AMOUNT,… with input_audio, output_audio, input_text, "
+                      "output_text, cached_audio, … for a million tokens, minute, talk. Default: a table's."),
+    click.option("--max-cost", type=_Range(0), metavar="AMOUNT",
+                 help="Hold no talk that could make the run cost more US dollars than this, all calls together."),
+    click.option("--access", type=click.Choice(["open", "closed"]),
+                 help="How the system can be had; reports group by it. Default: what the system says of itself."),
     click.option("--exclude", type=_PATH, metavar="FILE",
                  help="Items to leave out: the validity.json of a review of items, or SET/ITEM a line."),
     click.option("--dry-run", is_flag=True, help="Say how long it would take and what it would cost; do nothing."),
@@ -66,6 +74,7 @@ _driving_options = (
 def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path]:
     """Return what is asked, how it is driven, and where it goes."""
     from fullduplex.conversations import Driving
+    from fullduplex.driving.prices import Prices
     from fullduplex.model.spans import seconds
     from fullduplex.systems.build import named
 
@@ -77,8 +86,12 @@ def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path
         given["retries"],
         given["sessions"],
         priming=seconds(given["priming"]),
-        price=given["price"],
+        prices=Prices.parse(given["price"]) if given["price"] else None,
         exclude=given["exclude"],
+        max_cost=given["max_cost"],
+        per_minute=given["per_minute"] or None,
+        access=given["access"] or "",
+        keys=system_keys(spec),
     )
     asked = _asked({**given, "benchmark": benchmark, "system": given["name"]})
     return asked, driving, given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
@@ -152,7 +165,7 @@ def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) ->
     if given["as_json"]:
         _shown_json(
             {"talks": found.talks, "already_held": found.already, "seconds_of_talk": found.seconds_of_talk,
-             "seconds": found.seconds, "price": found.price}
+             "seconds": found.seconds, "price": found.price, "spent": found.spent}
         )  # fmt: skip
         return 0
     click.echo(
@@ -164,5 +177,17 @@ def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) ->
         )
     else:
         click.echo("not on the wall clock: as fast as this machine computes")
-    click.echo(f"cost: {'not stated; give --price for a minute' if found.price is None else f'{found.price:.2f}'}")
+    click.echo(_cost_told(found, driving.priced))
     return 0
+
+
+def _cost_told(found: Any, prices: Any) -> str:
+    from fullduplex.driving.prices import dollars
+
+    spent = f"; {dollars(found.spent)} are spent" if found.spent else ""
+    if found.price is not None:
+        by = "as the talks that are held cost" if prices.by_tokens else "at most"
+        return f"cost: {dollars(found.price)} {by} ({prices.source}){spent}"
+    if prices is not None:
+        return f"cost: by tokens, known once a talk is held ({prices.source}){spent}"
+    return f"cost: not known; give --price{spent}"

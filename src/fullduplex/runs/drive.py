@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
@@ -15,19 +15,23 @@ from fullduplex.data.dataset import Entry, Voice
 from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.drive import drive
 from fullduplex.driving.link import System
-from fullduplex.driving.talk import BrokenTalk, Talk
+from fullduplex.driving.talk import Talk
 from fullduplex.errors import ConversationError, FullDuplexError, InputError, RunError, printable
 from fullduplex.model.items import Event
 from fullduplex.model.spans import SECOND, in_seconds, ms
 from fullduplex.model.spec import Spec, digest
 from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
+from fullduplex.runs.limits import COST_CAP, Limits, Patience, Spending
 from fullduplex.runs.record import KEPT, REPORTED, REPORTED_OUTPUT, events_in, write_attempt
 from fullduplex.runs.run import Run
+from fullduplex.runs.session_length import TooLong, whole, within
 from fullduplex.runs.stimulus import Stimulus, stimulus
 from fullduplex.runs.told import DONE, TWIN, read_told, was_held
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
+from fullduplex.systems.discreet import Discreet
+from fullduplex.systems.refusals import Refusal, refusal_of
 
 T = TypeVar("T")
 #: The folder of what earlier attempts left.
@@ -49,7 +53,7 @@ class DriveTask:
 
     ``system`` is a spec, ``clock`` "" for the system's own. ``repeat`` counts from 1. ``retries``: how often a
     talk that failed is held again. ``frame`` and ``priming`` are in microseconds. ``cache`` holds weights.
-    ``twin``: the user says what the item's clean twin has.
+    ``twin``: the user says what the item's clean twin has. ``limits``: what it may cost, and how it is let in.
     """
 
     run: str
@@ -64,6 +68,7 @@ class DriveTask:
     cache: str = ""
     language: str = "en"
     twin: bool = False
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def folder(self) -> Path:
@@ -79,13 +84,18 @@ class DriveTask:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What became of a talk: its folder, how many attempts it took, why it failed if it did; ``kept``: it was there."""
+    """What became of a talk: its folder, how many attempts it took, why it failed if it did; ``kept``: it was there.
+
+    ``refused``: the server refuses every talk alike, so that no other need be tried. ``spending``: what it cost now.
+    """
 
     folder: str
     attempts: int = 1
     failed: str = ""
     kept: bool = False
     late: bool = False
+    refused: bool = False
+    spending: Spending = field(default_factory=Spending)
 
 
 def hold(task: DriveTask) -> Held:
@@ -175,6 +185,28 @@ def _events(folder: Path) -> tuple[Event, ...]:
     return events_in(read_told(folder)) if (folder / DONE).is_file() else ()
 
 
+@dataclass(slots=True)
+class _Attempt:
+    """One attempt at a talk: what was held, what its record says, and why it failed, if it did."""
+
+    talk: Talk | None = None
+    decided: Any = None
+    told: dict[str, Any] = field(default_factory=dict)
+    failed: str = ""
+    too_long: bool = False
+    refusal: Refusal | None = None
+
+    @property
+    def refused(self) -> bool:
+        """Return whether the server refuses every talk alike."""
+        return self.refusal is not None and not self.refusal.passing
+
+    @property
+    def hopeless(self) -> bool:
+        """Return whether another attempt would end like this one, or was waited for in vain."""
+        return self.too_long or self.refusal is not None
+
+
 class _Job:
     """One talk, prepared."""
 
@@ -238,30 +270,47 @@ class _Job:
         self.folder.mkdir(parents=True, exist_ok=True)
         attempts = self.before()
         retries = len(attempts) + self.task.retries
+        limits, spending = self.task.limits, Spending()
+        patience = Patience(self.task.seed, self.task.name)
         while True:
             number = len(attempts) + 1
-            failed, talk, told = "", None, {"attempt": number}  # type: str, Talk | None, dict[str, Any]
-            decided = None
-            try:
-                talk, its = await self.talk(number)
-                decided = {"decided": its.told(), "effects": its.put}
-                faults = await self.aside(partial(its.check, talk)) if self.asked.judged else ()
-                if faults:
-                    told["discarded"] = [fault.to_json() for fault in faults]
-            except BrokenTalk as error:
-                failed, talk = str(error), error.talk
-            except ConversationError as error:
-                failed = str(error)
-            if failed:
-                told["failed"] = failed
-            attempts.append(told)
-            last = len(told) == 1 or number > retries
+            made = await self.attempt(number)
+            if made.refusal is not None and made.refusal.passing:
+                pause = patience.pause(made.refusal)
+                if pause is not None:
+                    # Nothing was said: no attempt was made yet.
+                    await asyncio.sleep(pause)
+                    continue
+                made.failed += f" (it had no room for {patience.waited:.0f} s)" if patience.waited else ""
+            told = {"attempt": number} | made.told | patience.told() | spending.take(made.talk, limits.prices)
+            last = not (made.failed or made.told) or number > retries or made.hopeless
+            if not last and not limits.allows(spending.spent):
+                last = True
+                made.failed = f"{made.failed or 'discarded for what the user did'}; not held again: {COST_CAP}"
+            attempts.append(told | ({"failed": made.failed} if made.failed else {}))
             place = self.folder if last else self.folder / ATTEMPTS / str(number)
-            await self.aside(partial(self.keep, place, talk, list(attempts), failed, decided))
+            await self.aside(partial(self.keep, place, made.talk, list(attempts), made.failed, made.decided))
             if last:
-                return Held(str(self.folder), number, failed, late=bool(talk and talk.pacing.late))
+                late, refused = bool(made.talk and made.talk.pacing.late), made.refused
+                return Held(str(self.folder), number, made.failed, late=late, refused=refused, spending=spending)
             # A server that has just failed is not asked again at once.
-            await asyncio.sleep(min(10.0, 0.5 * 2 ** min(number - 1, 9)) if failed else 0)
+            await asyncio.sleep(min(10.0, 0.5 * 2 ** min(number - 1, 9)) if made.failed else 0)
+
+    async def attempt(self, number: int) -> _Attempt:
+        made = _Attempt()
+        try:
+            if self.clock == "wall":
+                await self.task.limits.pace()
+            made.talk, its = await self.talk(number)
+            made.decided = {"decided": its.told(), "effects": its.put}
+            faults = await self.aside(partial(its.check, made.talk)) if self.asked.judged else ()
+            if faults:
+                made.told = {"discarded": [fault.to_json() for fault in faults]}
+        except ConversationError as error:
+            made.failed, made.talk = str(error), getattr(error, "talk", None)
+            made.too_long = isinstance(error, TooLong)
+            made.refusal = refusal_of(error) if made.talk is None else None
+        return made
 
     def part(self, attempt: int) -> Part:
         task = self.task
@@ -280,10 +329,11 @@ class _Job:
         its = self.first if attempt == 1 else None
         if its is None:
             its = await self.aside(lambda: self.part(attempt))
+        length = within(its.length, self.system, self.asked.hang_up)
         talk = await drive(
             self.system,
             its.user,
-            length=its.length,
+            length=length,
             hang_up=self.asked.hang_up,
             prompt=self.asked.prompt,
             frame=task.frame,
@@ -291,6 +341,8 @@ class _Job:
             echo=its.echo,
             bed=its.bed,
         )
+        if length < its.length:
+            whole(talk, self.system, its.length)
         return talk, its
 
     async def aside(self, work: Callable[[], T]) -> T:
@@ -314,6 +366,9 @@ class _Job:
             "digest": self.digest,
             "made_of": self.parts,
         }
+        told |= {name: attempts[-1][name] for name in ("usage", "cost") if name in attempts[-1]}
+        if self.task.limits.prices is not None:
+            told["prices"] = self.task.limits.prices.to_json()
         if self.clock in LIVED:
             told["held"] = datetime.now(UTC).isoformat(timespec="seconds")
         write_attempt(folder, talk, told, self.system, self.asked, self.task.entry)
@@ -337,7 +392,7 @@ def changed(task: DriveTask) -> str:
 def _prepared(task: DriveTask) -> _Job:
     entry = task.entry
     names = (("id", entry.id), ("set", entry.set))
-    system = _system(task.system, task.cache, names if "{" in str(task.system) else ())
+    system = _system(task.system, task.cache, names if "{" in str(task.system) else (), task.limits.keys)
     asked = stimulus(entry)
     allowed = tuple(clock for clock in system.traits.clocks if clock != "virtual" or not asked.computes)
     clock = next((known for known in allowed if known == (task.clock or allowed[0])), None)
@@ -347,8 +402,11 @@ def _prepared(task: DriveTask) -> _Job:
 
 
 @once_per_process
-def _system(spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...]) -> System:
-    return build(spec, Path(cache_folder), dict(names))
+def _system(
+    spec: Spec, cache_folder: str, names: tuple[tuple[str, str], ...], keys: tuple[tuple[str, str], ...]
+) -> System:
+    system = build(spec, Path(cache_folder), dict(names), dict(keys))
+    return Discreet(system, tuple(key for _, key in keys)) if keys else system
 
 
 def _content(asked: Stimulus) -> Any:

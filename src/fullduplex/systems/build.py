@@ -19,23 +19,26 @@ def build(
 
     ``cache`` is handed to systems that keep weights. In a text option, ``{id}`` and ``{set}`` stand for the
     item's names in ``names``, so that a system may have a file for each item. ``keys`` are those that the caller has,
-    by the names that :func:`key_name` gives; a system that names a file of its own for it is handed none. Raises
+    by the names that :func:`key_names` gives; a system that names a file of its own for it is handed none. Raises
     :class:`PluginError` where there is no such system or it cannot be made so, naming the options there are, and
     :class:`InputError` for a key within the spec: a spec is kept with the run.
     """
     names = names or {}
-    if "key" in spec.options:
-        raise InputError(
-            "--system", "key", found="a key", expected="none in a spec, which is kept with the run",
-            do=f"set {key_name(spec) or 'it in the environment'}, or name a file that holds it with key_file",
-        )  # fmt: skip
+    variables = key_names(spec)
+    for option in ("key", *variables):
+        if option in spec.options:
+            raise InputError(
+                "--system", option, found="a key", expected="none in a spec, which is kept with the run",
+                do=f"set {variables.get(option) or 'it in the environment'}, or name a file that holds it with "
+                "key_file",
+            )  # fmt: skip
     if spec.name == "command":
         # Its line has to be split before names from elsewhere are put into it.
         made: System = plugins.make("systems", spec.name, {**spec.options, "names": names}, cache)
         return made
     options = {key: _filled(value, names) for key, value in spec.options.items()}
-    given = (keys or {}).get(key_name(spec)) if keys and "key_file" not in options else None
-    options |= {"key": given} if given else {}
+    if keys and "key_file" not in options:
+        options |= {option: keys[name] for option, name in variables.items() if keys.get(name)}
     made = plugins.make("systems", spec.name, options, cache)
     return made
 
@@ -47,6 +50,50 @@ def key_name(spec: Spec) -> str:
     """
     told = getattr(plugins.find("systems", spec.name), "key_name", None)
     return str(told(spec.options)) if callable(told) else ""
+
+
+def key_names(spec: Spec) -> dict[str, str]:
+    """Return for each option that takes a key the name under which a caller may have it.
+
+    Of a system with one key that is ``key``, under :func:`key_name`; one with several says it itself: ``key_names``
+    of its class, a function of the options.
+    """
+    told = getattr(plugins.find("systems", spec.name), "key_names", None)
+    if callable(told):
+        return {str(option): str(name) for option, name in told(spec.options).items()}
+    name = key_name(spec)
+    return {"key": name} if name else {}
+
+
+def hosted(spec: Spec) -> bool:
+    """Return whether the system is asked at its vendor's own address, with the vendor's key."""
+    return bool(key_names(spec)) and not any(spec.options.get(option) for option in ("url", "base_url"))
+
+
+def needs_keys(spec: Spec, keys: Mapping[str, str]) -> None:
+    """Raise :class:`InputError` where a hosted system needs a key that is neither among ``keys`` nor in a file."""
+    if not hosted(spec) or spec.options.get("key_file"):
+        return
+    optional = getattr(plugins.find("systems", spec.name), "optional_keys", ())
+    lacking = [name for option, name in key_names(spec).items() if option not in optional and not keys.get(name)]
+    if lacking:
+        raise InputError(
+            f"--system {spec.name}", expected=f"{' and '.join(lacking)} in the environment or in a .env file here",
+            do="set it, or name a file that holds it with key_file",
+        )  # fmt: skip
+
+
+def access_of(spec: Spec) -> str:
+    """Return how a system can be had, as it says itself: ``open`` or ``closed``; empty where it does not say.
+
+    ``access`` of its class: a text, or a function of the options. One that is asked at its vendor's own address with
+    the vendor's key is closed unless it says else.
+    """
+    told = getattr(plugins.find("systems", spec.name), "access", "")
+    said = str(told(spec.options) if callable(told) else told)
+    if said in ("open", "closed"):
+        return said
+    return "closed" if hosted(spec) else ""
 
 
 def _filled(value: Any, names: Mapping[str, str]) -> Any:
