@@ -11,7 +11,7 @@ from fullduplex import plugins
 from fullduplex.errors import FullDuplexError, InputError, PluginError
 from fullduplex.model.spec import Spec
 from fullduplex.systems.build import build
-from fullduplex.systems.cascade import presets
+from fullduplex.systems.cascade import Cascade
 from fullduplex.systems.cascade.parts import part_spec
 from fullduplex.systems.cascade.presets import PRESETS, cascade
 
@@ -19,7 +19,7 @@ from fullduplex.systems.cascade.presets import PRESETS, cascade
 @pytest.fixture
 def parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave the parts unmade: their files are nobody's here."""
-    monkeypatch.setattr(presets.Cascade, "_check_languages", lambda _: None)
+    monkeypatch.setattr(Cascade, "_check_languages", lambda _: None)
 
 
 @pytest.mark.usefixtures("parts")

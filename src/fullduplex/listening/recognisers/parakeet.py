@@ -32,6 +32,8 @@ _LANGUAGES = {
         *("lv", "lt", "mt", "pl", "pt", "ro", "sk", "sl", "es", "sv", "ru", "uk"),
     ),
 }
+#: What its publisher calls the models, before the version.
+_PUBLISHED = "parakeet-tdt-0.6b-"
 _NAMES = {"v2": "nemo-parakeet-tdt-0.6b-v2", "v3": "nemo-parakeet-tdt-0.6b-v3"}
 
 
@@ -39,7 +41,8 @@ class Parakeet:
     """Parakeet TDT 0.6B through onnx-asr, with 8-bit weights and its own word times.
 
     ``version``: ``v2`` is English (what the released scripts of Full-Duplex-Bench use, there
-    through NeMo, in full precision and on a GPU), ``v3`` knows 25 European languages.
+    through NeMo, in full precision and on a GPU), ``v3`` knows 25 European languages (what the French
+    Full-Duplex-Bench uses). ``parakeet-tdt-0.6b-v3``, the publisher's name, means the same.
     A word starts where its first token is emitted and ends a frame of 80 ms after its last,
     or where the next word starts.
 
@@ -49,6 +52,7 @@ class Parakeet:
     """
 
     def __init__(self, version: str = "v2", *, threads: int = 1, cache: Path | None = None) -> None:
+        version = str(version).removeprefix(_PUBLISHED)
         if version not in _NAMES:
             raise InputError("parakeet", "version", found=version, expected=" or ".join(_NAMES))
         if importlib.util.find_spec("onnx_asr") is None:
