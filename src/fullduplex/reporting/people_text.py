@@ -160,9 +160,9 @@ def told_by(one: Told) -> str:
 
 
 def _drawn(one: Told) -> str:
-    return str(one["conversations"]) + (
-        f" items of {one['drawn']} recordings" if one["drawn"] != one["conversations"] else ""
-    )
+    if one["drawn"] == one["conversations"]:
+        return str(one["conversations"])
+    return f"{one['conversations']} items of {one['drawn']} recording{'s' * (one['drawn'] != 1)}"
 
 
 class Figure(str):
