@@ -17,8 +17,8 @@ Told = Mapping[str, Any]
 CUT = "†"
 #: What is said where whole conversations stand beside a run's items.
 ITEMS = (
-    "Items of a run are short, and were chosen or composed; whole conversations are not. For like beside like, hold a run "
-    "against people's run on the same items."
+    "Items of a run are short, and were chosen or composed; whole conversations are not. For like beside like, hold a "
+    "run against people's run on the same items."
 )
 #: How many remarks and failures are shown; the file has them all.
 SHOWN = 20
