@@ -34,9 +34,7 @@ class Preset:
 PRESETS: Mapping[str, Preset] = {
     "french-fdb-fr": Preset("fr", "Vosk, Qwen3 8B and Piper in French, of the French Full-Duplex-Bench", True),
     "french-fdb-en": Preset("en", "Vosk, Qwen3 8B and Piper in English, of the French Full-Duplex-Bench", True),
-    "offline-fr": Preset(
-        "fr", "Whisper base, SmolLM2 and Pico, all embedded; broken French", turns="smart-turn"
-    ),
+    "offline-fr": Preset("fr", "Whisper base, SmolLM2 and Pico, all embedded; broken French", turns="smart-turn"),
     "offline-en": Preset("en", "Moonshine tiny, SmolLM2 and hibari: all embedded", turns="smart-turn"),
 }
 #: The options of a preset, beside those of the cascade itself.
