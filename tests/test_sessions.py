@@ -184,6 +184,8 @@ def test_usage_and_cost_are_kept_with_each_talk(items: Path, tmp_path: Path) -> 
     assert found["usage"]["tokens"] == {"input_audio": 10_000, "output_audio": 1_000}
     assert found["cost"] == pytest.approx(0.02) == found["attempts"][0]["cost"]
     assert found["prices"]["million_tokens"] == {"input_audio": 1, "output_audio": 10}
+    report = (tmp_path / "run" / "report.md").read_text().replace("\\", "")
+    assert "US$ 0.0600 for 3 attempts" in report and "30,000 input audio, 3,000 output audio" in report
 
 
 def test_a_cap_is_kept_before_it_is_passed_and_a_higher_one_goes_on(items: Path, tmp_path: Path) -> None:

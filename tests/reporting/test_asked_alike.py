@@ -49,3 +49,26 @@ def test_recordings_do_not_tell_what_a_system_was_told(tmp_path: Path) -> None:
     recorded = run(tmp_path / "b", "b", {"1": None})
     assert asked_alike([driven, recorded]) == ("what b was told is not known: recordings",)
     assert asked_alike([recorded, recorded]) == ()
+
+
+def test_a_system_that_takes_no_instruction_was_not_told_the_same(tmp_path: Path) -> None:
+    deaf = told("Talk.") | {"ready": {"prompt_taken": False}}
+    one = run(tmp_path / "a", "a", {"1": deaf, "2": told("")})
+    two = run(tmp_path / "b", "b", {"1": told("Talk."), "2": told("")})
+    lacks = "a was not told the instruction of 1 of 2 items: its protocol has no place for one"
+    assert asked_alike([one]) == (lacks,)
+    assert asked_alike([one, two]) == (
+        lacks,
+        "not every system had the same instruction: 1 of 2 items that they share differ",
+    )
+
+
+def test_words_that_a_system_has_of_its_own_are_its_instruction(tmp_path: Path) -> None:
+    own = told("") | {"ready": {"role": "You are a wise teacher."}}
+    one, two = run(tmp_path / "a", "a", {"1": own}), run(tmp_path / "b", "b", {"1": told("")})
+    assert asked_alike([one, two]) == (
+        "not every system had the same instruction: 1 of 1 items that they share differ",
+    )
+    taken = told("Talk.") | {"ready": {"role": "Talk."}}
+    same = [run(tmp_path / "c", "c", {"1": taken}), run(tmp_path / "d", "d", {"1": told("Talk.")})]
+    assert asked_alike(same) == ("every system had the same instruction and the same user in 1 items that they share",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fullduplex.errors import InputError
 from fullduplex.model.spec import digest
@@ -10,19 +11,33 @@ from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
 from fullduplex.runs.told import DONE, read_told
 
-#: By item: the digests of the instruction, and of all that the user may say and when.
+#: By item: what stands for the instruction, and for all that the user may say and when.
 _Asked = Mapping[str, tuple[str, str]]
+#: The instruction of a system whose protocol has no place for it.
+_NOT_TAKEN = "not taken"
 
 
 def asked_alike(runs: Sequence[Run]) -> tuple[str, ...]:
     """Return what a reader of one table over ``runs`` has to know of what each system was asked.
 
-    Nothing for one run, or where none was driven. Only talks that were held are compared; what a system was told
-    when it was recorded elsewhere is not known, and is said so.
+    Nothing where none was driven. Only talks that were held are compared; what a system was told when it was recorded
+    elsewhere is not known, and is said so. A system that cannot be told an instruction, and says so in its settings
+    (``prompt_taken`` false), was told another than one that can: that is said of a single run too. Where a system puts
+    words of its own in the place of a missing instruction (``role`` in its settings), these are its instruction.
     """
-    if len(runs) < 2:
-        return ()
     found = {run.system: _asked(run) for run in runs}
+    without = {
+        system: sum(instruction == _NOT_TAKEN for instruction, _ in items.values()) for system, items in found.items()
+    }
+    lacking = tuple(
+        f"{system} was not told the instruction of {n} of {len(found[system])} items: its protocol has no place for one"
+        for system, n in without.items()
+        if n
+    )
+    return (*lacking, *_compared(found)) if len(runs) > 1 else lacking
+
+
+def _compared(found: Mapping[str, _Asked]) -> tuple[str, ...]:
     driven = {system: items for system, items in found.items() if items}
     if not driven:
         return ()
@@ -56,5 +71,15 @@ def _asked(run: Run) -> _Asked:
             continue  # counted where it is measured
         if "prompt" in told:
             key = f"{item['set']}/{item['id']}"
-            asked[key] = (digest(told["prompt"]), str(told.get("made_of", {}).get("stimulus", "")))
+            asked[key] = (_instruction(told), str(told.get("made_of", {}).get("stimulus", "")))
     return asked
+
+
+def _instruction(told: Mapping[str, Any]) -> str:
+    """Return what stands for the instruction that a talk's system was given."""
+    settings = told.get("ready")
+    settings = settings if isinstance(settings, Mapping) else {}
+    if settings.get("prompt_taken") is False:
+        return _NOT_TAKEN
+    role = settings.get("role")
+    return digest(role.strip() if isinstance(role, str) and role.strip() else str(told["prompt"]).strip())

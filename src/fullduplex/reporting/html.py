@@ -24,6 +24,7 @@ from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.report import Pair, corrections, departures, moved
 from fullduplex.reporting.sounds import TWIN, has_twin, sound_path
+from fullduplex.reporting.spent import spent
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.judges import with_verdicts
 from fullduplex.runs.measured import Measured, scenario_of
@@ -73,6 +74,7 @@ def write_html(
             "remarks": [
                 *dict.fromkeys(remarks),
                 *_of_talks(driven, len(pairs) > 1),
+                *_whose(pairs, lambda run: [*spent(run).sentences()]),
                 *_whose(pairs, accents),
                 *(f"corrected by hand: {one}" for one in corrections(pairs)),
             ],

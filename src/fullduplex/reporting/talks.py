@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.reporting.cells import WAITING
+from fullduplex.reporting.spent import spent
 from fullduplex.reporting.tables import markdown_text
 from fullduplex.runs.run import Run
 from fullduplex.runs.talks import STAGES, talks
@@ -24,7 +25,7 @@ def talks_markdown(runs: Sequence[Run]) -> str:
         if found is None:
             continue
         parts.append(f"\n## The talks of {markdown_text(run.system)}\n")
-        parts += [f"- {markdown_text(sentence)}" for sentence in found.sentences()]
+        parts += [f"- {markdown_text(sentence)}" for sentence in (*found.sentences(), *spent(run).sentences())]
         if found.stages:
             parts.append("\n| where the time goes | n | median, s | p90, s |")
             parts.append("|---|---:|---:|---:|")
