@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
-import importlib.util
 import inspect
 import os
 from collections.abc import AsyncIterator, Callable
@@ -17,11 +15,11 @@ from typing import Any
 from fullduplex.driving.clock import Aside, took
 from fullduplex.driving.link import Happening, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Samples
-from fullduplex.errors import ConversationError, InputError, PluginError, printable
+from fullduplex.errors import ConversationError, InputError, printable
 from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
-from fullduplex.once import once_per_process
 from fullduplex.providers.weights import sha256
+from fullduplex.systems.called import module_at, named
 from fullduplex.systems.offline import (
     Answer,
     OfflineLink,
@@ -190,36 +188,12 @@ def _calling(whose: str, function: Callable[..., Any], *arguments: Any) -> Any:
             os._exit(0)
 
 
-@once_per_process
 def _named(call: str) -> Any:
-    where, colon, name = str(call).rpartition(":")
-    if not colon or not where or not name:
-        raise InputError("python", "call", found=call, expected="package.module:name or path/to/file.py:name")
-    try:
-        found: Any = _module(where)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (Exception, SystemExit) as error:
-        text = printable(f"{type(error).__name__}: {error}", 200)
-        raise PluginError(f"system 'python': {printable(str(call), 120)} cannot be had: {text}") from error
-    if not callable(found):
-        expected = "a function, or a class with a method step; of an object that steps, give the class"
-        raise InputError("python", "call", found=call, expected=expected)
-    return found
-
-
-def _module(where: str) -> Any:
-    if not where.endswith(".py"):
-        return importlib.import_module(where)
-    path = Path(where)
-    loaded = importlib.util.spec_from_file_location(f"fullduplex_python_{path.stem}", path.resolve())
-    if loaded is None or loaded.loader is None or not path.is_file():
-        raise FileNotFoundError(f"there is no file {where}")
-    module = importlib.util.module_from_spec(loaded)
-    loaded.loader.exec_module(module)
-    return module
+    return named(
+        call, "python", "call", "a function, or a class with a method step; of an object that steps, give the class"
+    )
 
 
 def _version(module: str) -> str:
-    found = getattr(_module(module), "__version__", "")
+    found = getattr(module_at(module), "__version__", "")
     return str(found) if found else ""

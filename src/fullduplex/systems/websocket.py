@@ -149,7 +149,7 @@ class Talking:
     async def get_ready(self, prompt: str) -> None:
         """Say hello and return once the server is ready; what it says before is kept for the talk."""
         system = self._system
-        hello = {"type": "hello", "protocol": PROTOCOL, "prompt": prompt}
+        hello: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL, "prompt": prompt}
         hello |= {"rate_in": system.rate_in, "rate_out": system.rate_out, "frame": system.frame}
         await self._wire.send(json.dumps(hello))
         while True:

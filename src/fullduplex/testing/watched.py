@@ -15,7 +15,9 @@ from fullduplex.model.spec import Spec
 
 @dataclass(slots=True)
 class Seen:
-    """What passed: when each frame was given (microseconds since it was open), and positions beyond what had come."""
+    """What passed: when each frame was given (microseconds since it was open), positions beyond what had come, and
+    how many samples came of each id.
+    """
 
     ready: bool = False
     frames: list[int] = field(default_factory=list)
@@ -77,7 +79,8 @@ class _Watching:
 
     async def heard(self, position: Position) -> None:
         self._seen.positions += 1
-        self._seen.beyond += position.played > self._seen.received.get(position.id, 0)
+        came = self._seen.received.get(position.id, 0) * SECOND // self._watched.traits.rate_out
+        self._seen.beyond += position.played > came
         await self._link.heard(position)
 
     async def finish(self) -> None:
@@ -97,6 +100,5 @@ class _Watching:
             except TimeoutError:
                 raise ConnectionResetError("the line was cut") from None
             if isinstance(event, Chunk):
-                length = len(event.samples) * SECOND // self._watched.traits.rate_out
-                self._seen.received[event.id] = self._seen.received.get(event.id, 0) + length
+                self._seen.received[event.id] = self._seen.received.get(event.id, 0) + len(event.samples)
             yield event

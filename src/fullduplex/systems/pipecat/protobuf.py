@@ -1,7 +1,8 @@
 """Pipecat's frames on the wire: five messages of Protocol Buffers, written and read without its library.
 
-A ``Frame`` holds one of text (1), audio (2), transcription (3), message (4), interruption (5). Of these are used: text
-and transcription ``text`` = 3; audio ``audio`` = 3, ``sample_rate`` = 4, ``num_channels`` = 5; message ``data`` = 1, JSON.
+A ``Frame`` holds one of text (1), audio (2), transcription (3), message (4), interruption (5). Used are of text
+and transcription ``text`` (3); of audio ``audio`` (3), ``sample_rate`` (4), ``num_channels`` (5); of message ``data``
+(1), which is JSON.
 Read in ``frames.proto`` of pipecat-ai 1.14.0; what its serializer wrote are the fixtures of the tests.
 """
 

@@ -104,7 +104,7 @@ class Agent:
         return []
 
     def hears(self, message: str | bytes) -> list[Samples | Mapping[str, Any]]:
-        """Return the caller's sound and the marks that came back; raises :class:`Unheard` for what Twilio never says."""
+        """Return the caller's sound and marks that came back; raises :class:`Unheard` for what Twilio never says."""
         told = _object(message)
         kind, about = told.get("event"), told.get(str(told.get("event")))
         self._number += 1
