@@ -176,3 +176,4 @@ class Benchmark:
     limits: Any = None
     rebuilt: Callable[[Any], Benchmark] | None = None
     learned: Callable[[Iterable[Trial]], Mapping[str, Any]] | None = None
+    language: str = "en"

@@ -79,6 +79,7 @@ def _french(benchmark: Benchmark) -> Benchmark:
         name=NAME,
         version=VERSION,
         paper=CITATION,
+        language=LANGUAGE,
         scenarios=(*of_corpora, *plain.values()),
         departures=(*departures_of(benchmark.variant), *inherited),
     )

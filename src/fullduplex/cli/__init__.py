@@ -196,7 +196,8 @@ _listening_options = (
     click.option("--recogniser", default="auto", show_default=True, shell_complete=_family("recognisers"),
                  metavar="SPEC",
                  help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet."),
-    click.option("--language", default="en", show_default=True, help="The language spoken, as a two-letter code."),
+    click.option("--language", metavar="CODE",
+                 help="The language that the system speaks, as a two-letter code. Default: the benchmark's, en or fr."),
     click.option("--quality", "qualities", multiple=True, type=click.Choice(["dnsmos", "utmos", "echo"]),
                  help="Also measure perceived quality or echo, where the benchmark measures speech; may be repeated."),
 )  # fmt: skip
@@ -245,6 +246,7 @@ def _spec(option: str, text: str) -> str:
 
 
 def _asked(given: Mapping[str, Any]) -> Any:
+    from fullduplex import benchmarks
     from fullduplex.model.spans import seconds
     from fullduplex.stages import Asked
 
@@ -256,7 +258,7 @@ def _asked(given: Mapping[str, Any]) -> Any:
         layout=given["layout"],
         seen=_spec("--detector", given["detector"]),
         recogniser=_spec("--recogniser", given["recogniser"]),
-        language=given["language"],
+        language=given["language"] or benchmarks.find(given["benchmark"])[0].language,
         reference=given["reference"],
         system=given["system"],
         seed=given["seed"],
@@ -707,6 +709,7 @@ def demo(out: Path, seed: int, engine: str, as_json: bool) -> int:
 
 
 # Commands that hold talks and make items; they add themselves to the root.
+from fullduplex.cli import baseline as _baseline  # noqa: E402, F401
 from fullduplex.cli import harvest as _harvest  # noqa: E402, F401
 from fullduplex.cli import interactions as _interactions  # noqa: E402, F401
 from fullduplex.cli import judging as _judging  # noqa: E402, F401

@@ -242,12 +242,15 @@ def _task_of_files(files: Mapping[str, Path]) -> str | None:
 
 def _sets_in(above: tuple[str, ...], task: str, members: list[_Item], root_name: str) -> Iterator[_Set]:
     name = (above[-1] if above else root_name).lower()
-    dataset = name if name in SETS and SETS[name][0] == task else ""
+    # callfc/pause_handling: the folder above the task's names the corpus.
+    of_corpus = f"{(above[-2] if len(above) > 1 else root_name).lower()}_{task}" if above else ""
+    plain = of_corpus if of_corpus in SETS and SETS[of_corpus][0] == task else ""
+    dataset = name if name in SETS and SETS[name][0] == task else plain
     by_set = {dataset: members}
     if dataset == V15_SETS[0]:  # v1.5's set has the name of v1.0's task, and a folder may hold both
         newer = [item for item in members if is_v15(task, item.files)]
         if not newer or any("interrupt.json" in item.files for item in members):
-            by_set = {dataset: newer, "": [item for item in members if not is_v15(task, item.files)]}
+            by_set = {dataset: newer, plain: [item for item in members if not is_v15(task, item.files)]}
     for its, kept in by_set.items():
         if kept:
             yield _Set(task, its, above, [(item, item.folder.parts[len(above) :] or (root_name,)) for item in kept])

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from fullduplex.data.entries import ACTION_TASKS, TASKS
 
+V10_TASKS = ("pause_handling", "smooth_turn_taking", "backchannel", "user_interruption")
 #: Official set -> (task, items that the publication counts).
 SETS = MappingProxyType(
     {
@@ -39,6 +40,9 @@ SETS = MappingProxyType(
         "da_hold_floor_background": ("da_hold_floor_background", 180),
         "da_hold_floor_other_directed": ("da_hold_floor_other_directed", 180),
         "da_hold_floor_shorten": ("da_hold_floor_shorten", 131),
+        # The French benchmark's, by corpus; how many items of each it has stands in a table that is not at hand.
+        **{f"callfc_{task}": (task, 0) for task in V10_TASKS},
+        **{f"media_{task}": (task, 0) for task in V10_TASKS if task != "backchannel"},
     }
 )
 #: The tasks of InteractionBench and of DuplexAct; a folder's name has to be one of them to tell it.

@@ -12,6 +12,7 @@ from typing import Any
 from fullduplex.benchmarks.published import published
 from fullduplex.data.files import replacing
 from fullduplex.reporting.agreement import goes_with_lines
+from fullduplex.reporting.among_people import among_people_markdown
 from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.dimensions_text import dimensions_markdown
@@ -170,6 +171,7 @@ def report_markdown(
             parts.append(f"{heading}: {markdown_text(summary)}.\n")
     parts.append(listings_markdown(listings(pairs)))
     parts.append(speech_markdown(speech))
+    parts.append(among_people_markdown(pairs))
     parts.append(_people_markdown(pairs))
     parts.append(clocks_markdown(clocks))
     parts.append(talks_markdown([run for run, _ in pairs]))
