@@ -22,7 +22,7 @@ from fullduplex.making.harvest.harvest import Harvested, harvest
 from fullduplex.making.harvest.hearing import Ears, how_alike, placed
 from fullduplex.making.harvest.rebuild import format_of, rebuild
 from fullduplex.making.harvest.semantics import ByRule
-from fullduplex.model.spans import Span, Timeline, seconds
+from fullduplex.model.spans import Span, Timeline, ms, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.model.speech import Token, Word
 
@@ -403,3 +403,9 @@ def test_on_switchboard_the_rule_finds_what_people_called_backchannels(tmp_path:
     assert told["rules"]["structure and words"]["recall"] > 0.55
     assert found.items["backchannel_affirmative"] > 100 and found.items["take_turn_slight_overlap"] > 15
     assert not list((tmp_path / "out").rglob("*.wav"))
+
+
+def test_a_word_within_the_one_before_it_keeps_its_place() -> None:
+    words = [Word("right", Span(ms(100), ms(900))), Word("so", Span(ms(300), ms(500)))]
+    found = placed(words, Timeline((Span(ms(120), ms(880)),)))
+    assert [word.span for word in found] == [Span(ms(120), ms(880)), Span(ms(300), ms(500))]

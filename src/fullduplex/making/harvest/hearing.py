@@ -262,7 +262,9 @@ def placed(words: Sequence[Word], speech: Timeline) -> tuple[Word, ...]:
             start, end = inside[0].start, inside[-1].end
             before = found[-1].span.end if found else 0
             after = words[n + 1].span.start if n + 1 < len(words) else end + NEAR
-            around = list(speech.within(Span(max(before, start - NEAR), max(end, min(after, end + NEAR)))))
+            # A word may begin within the one before it; then it is not moved.
+            looked = Span(min(start, max(before, start - NEAR)), max(end, min(after, end + NEAR)))
+            around = list(speech.within(looked))
             begins = next((one.start for one in around if one.start <= start < one.end), start)
             ends = next((one.end for one in around if one.start < end <= one.end), end)
             # Speech that reaches further than is looked has its edge elsewhere.
