@@ -49,4 +49,9 @@ def system_keys(spec: Spec) -> dict[str, str]:
     return values(key_names(spec).values())
 
 
-__all__ = ["ENV_FILE", "VOICES", "named_keys", "system_keys", "values", "voice_keys"]
+def origin(name: str) -> str:
+    """Return where the value of ``name`` comes from, in words."""
+    return "from the environment" if os.environ.get(name) else f"from {ENV_FILE} here"
+
+
+__all__ = ["ENV_FILE", "VOICES", "named_keys", "origin", "system_keys", "values", "voice_keys"]

@@ -191,3 +191,7 @@ def _cost_told(found: Any, prices: Any) -> str:
     if prices is not None:
         return f"cost: by tokens, known once a talk is held ({prices.source}){spent}"
     return f"cost: not known; give --price{spent}"
+
+
+# Before many talks are held: whether one can be.
+from fullduplex.cli import preflight as _preflight  # noqa: E402, F401

@@ -1,0 +1,95 @@
+"""The command that looks whether a system is ready to be driven."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from fullduplex.cli import _PATH, CANNOT_START, _cache, _family, _json, _Range, _say, _shown_json, main
+from fullduplex.cli.keys import origin, system_keys
+from fullduplex.errors import InputError, printable
+
+
+@main.command()
+@click.argument("system", shell_complete=_family("systems"), metavar="SYSTEM")
+@click.option("--say", type=_PATH, metavar="FILE", help="What the user says. Default: sound like speech.")
+@click.option("--seconds", "lasts", type=_Range(2, 120), default=8.0, show_default=True, help="How long the talk is.")
+@click.option("--prompt", default="", metavar="TEXT", help="The instruction that the system is given.")
+@click.option("--price", metavar="AMOUNT", help="As with `run`: for a minute, or KIND=AMOUNT,…")
+@click.option("--items", type=click.IntRange(1), default=100, show_default=True, help="Of the benchmark to be priced.")
+@click.option("--item-seconds", type=_Range(1), default=30.0, show_default=True, help="How long each of them lasts.")
+@_json
+def preflight(
+    system: str,
+    say: Path | None,
+    lasts: float,
+    prompt: str,
+    price: str | None,
+    items: int,
+    item_seconds: float,
+    as_json: bool,
+) -> int:
+    """Look whether SYSTEM can be driven: key, server, handshake, sound both ways, its timing, and what it costs.
+
+    Holds one short talk, which a vendor may charge. Exit 1 where something is missing, in one sentence.
+    """
+    from fullduplex.data import audio
+    from fullduplex.driving.prices import Prices, prices_of
+    from fullduplex.model.spans import seconds
+    from fullduplex.systems.build import build, hosted, key_names, named, needs_keys
+    from fullduplex.systems.discreet import unheard
+    from fullduplex.testing import preflight as looking
+
+    spec = named(system)
+    prices = Prices.parse(price) if price else prices_of(spec, hosted=hosted(spec))
+    keys = system_keys(spec)
+    checks = [looking.Checked("key", "ok", f"{name}: {origin(name)}") for name in keys]
+    made = build(spec, _cache(), keys=keys)
+    settings: Any = {}
+    try:
+        needs_keys(spec, keys)
+    except InputError as error:
+        checks.append(looking.Checked("key", "missing", str(error)))
+    else:
+        if not checks:
+            why = "in a file of its own" if spec.options.get("key_file") else "none is set" if key_names(spec) else ""
+            checks.append(looking.Checked("key", "ok", why or "it needs none"))
+        clock = "wall" if "wall" in made.traits.clocks else made.traits.clocks[0]
+        said = None
+        if say is not None:
+            samples, rate = audio.read(say)
+            said = audio.resample(samples, rate, made.traits.rate_in)
+        found = looking.preflight(
+            made,
+            clock,
+            lasts=looking.lasts_at_least(said, made.traits.rate_in, seconds(lasts)),
+            say=said,
+            prompt=prompt,
+            prices=prices,
+            benchmark=looking.Benchmark(items, item_seconds),
+        )
+        checks += found.checks
+        settings = found.settings
+    return _shown(made.spec, checks, settings, lambda value: unheard(value, keys.values()), as_json)
+
+
+def _shown(spec: Any, checks: list[Any], settings: Any, discreet: Any, as_json: bool) -> int:
+    missing = [check for check in checks if check.outcome == "missing"]
+    if as_json:
+        told = {"system": spec.to_json(), "ready": not missing, "checks": [check.to_json() for check in checks]}
+        _shown_json(discreet(told | {"settings": settings}))
+    else:
+        mark = {"ok": "ok", "remark": "note", "missing": "MISSING"}
+        for check in checks:
+            click.echo(discreet(f"{check.name:<12} {mark[check.outcome]:<8} {printable(check.told, 600)}"))
+        for name, value in settings.items():
+            click.echo(discreet(f"{'in effect':<12} {'':<8} {printable(f'{name}: {value}', 300)}"))
+    sys.stdout.flush()
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        _say(discreet(f"{spec.name} is not ready: {missing[0].name}: {missing[0].told}{more}"))
+        return CANNOT_START
+    return 0
