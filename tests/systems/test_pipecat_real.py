@@ -31,7 +31,7 @@ from fullduplex.driving.drive import HangUp, Talk, Turn, drive
 from fullduplex.driving.link import Note, Said
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.model.spans import SECOND, ms, seconds
-from fullduplex.systems.pipecat import Pipecat
+from fullduplex.systems.pipecat import Pipecat, PipecatWebRtc
 from fullduplex.systems.twilio import Twilio
 from fullduplex.testing.behaviour import Behaviour, Utterance
 from fullduplex.testing.facades.serving import served
@@ -143,7 +143,19 @@ def test_pipecats_client_hears_the_facade_and_is_heard(tmp_path: Path) -> None:
     assert "flushes 1" in done.stdout and report["frames"] > 30
 
 
-@pytest.mark.parametrize("door", ["ws", "twilio"])
+def test_over_webrtc_the_bots_track_runs_on_and_it_goes_quiet_when_it_is_interrupted(port: int) -> None:
+    pytest.importorskip("aiortc", reason="aiortc (extra webrtc) is not installed")
+    talk = hold(PipecatWebRtc(f"http://127.0.0.1:{port}"), seconds(20))
+    assert talk.ended_by == "quiet" and not any(isinstance(event, Flush) for event in talk.received)
+    length = sum(len(event.samples) for event in talk.received if isinstance(event, Chunk)) * SECOND // talk.rate
+    assert length == pytest.approx(talk.duration, abs=ms(400))
+    interrupted = talk.turns[1].span
+    assert interrupted is not None
+    first = (interrupted.start + ms(1_000)) * talk.rate // SECOND
+    assert float(np.abs(talk.system[first : first + talk.rate // 2]).max()) < 0.02
+
+
+@pytest.mark.parametrize("door", ["ws", "twilio", "api/offer"])
 def test_a_run_on_the_bot_has_talks_and_a_report(port: int, tmp_path: Path, door: str) -> None:
     from fullduplex.data.audio import write
 
@@ -157,7 +169,10 @@ def test_a_run_on_the_bot_has_talks_and_a_report(port: int, tmp_path: Path, door
         (item / "transcription.json").write_text(json.dumps({"text": "hello", "chunks": words}))
         (item / "turn_taking.json").write_text(json.dumps([{"text": "hello", "timestamp": [0.5, ends]}]))
     out = tmp_path / "out"
-    spec = f"{'pipecat' if door == 'ws' else door}:url=ws://127.0.0.1:{port}/{door}"
+    name = {"ws": "pipecat", "api/offer": "pipecat-webrtc"}.get(door, door)
+    if name == "pipecat-webrtc":
+        pytest.importorskip("aiortc", reason="aiortc (extra webrtc) is not installed")
+    spec = f"{name}:url={'http' if name == 'pipecat-webrtc' else 'ws'}://127.0.0.1:{port}/{door}"
     command = [sys.executable, "-m", "fullduplex", "run", "fdb-1.0", "--system", spec]
     command += ["--data", str(tmp_path / "items"), "--out", str(out), "--recogniser", "none", "--detector", "energy"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=280)
