@@ -179,6 +179,12 @@ def test_another_rate_loses_no_sample_at_an_interruption() -> None:
     assert sum(len(event.samples) for event in events if isinstance(event, Chunk)) == 240
 
 
+@pytest.mark.parametrize(("rate", "channels"), [(24_000, 2), (1, 1), (0, 0)])
+def test_sound_that_cannot_be_heard_ends_the_talk_instead_of_being_silence(rate: int, channels: int) -> None:
+    with pytest.raises(ConversationError, match=f"sound of {channels} channels at {rate} samples"):
+        understood(written(Frame("audio", audio=bytes(8), rate=rate, channels=channels)))
+
+
 def test_a_fatal_error_ends_the_talk() -> None:
     async def events() -> list[Any]:
         return [e async for e in Talking(Reading(rtvi("error", error="no key", fatal=True)), Pipecat(), False)]

@@ -159,8 +159,9 @@ class Talking:
     def _sound(self, frame: Frame) -> list[Happening]:
         wav = frame.audio[:4] == b"RIFF"
         if frame.channels != 1 or frame.rate not in _RATES:
-            what = f"{frame.channels} channels at {frame.rate}"
-            return [Note("unreadable", {"bytes": len(frame.audio), "why": f"sound of {what}, expected one channel"})]
+            # Left out, it would make a bot that speaks a silent one.
+            what = f"{frame.channels} channels at {frame.rate} samples a second"
+            raise ConversationError(f"the bot sends sound of {what}, expected one channel (audio_out_channels=1)")
         tail: list[Happening] = []
         if self._incoming is None or (self._incoming.coding == "wav") != wav or self._incoming.rate != frame.rate:
             tail = self._tail()
