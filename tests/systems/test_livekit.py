@@ -116,6 +116,7 @@ def test_a_pause_that_is_over_within_a_frame_loses_no_sample_either() -> None:
         room.does(room.playback.capture(PIECE))
     room.does(room.playback.flush())
     room.passes(ms(100))
+    room.now += ms(7)
     room.does(room.playback.pause())
     room.does(room.playback.resume())
     room.passes(ms(400))
