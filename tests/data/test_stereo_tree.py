@@ -50,7 +50,7 @@ def test_a_layout_is_a_pattern_over_paths(tmp_path: Path) -> None:
 def test_a_dataset_without_an_official_name_goes_before_the_id(tmp_path: Path) -> None:
     save(tmp_path, "pause/lab/1.flac", "pause/field/1.flac")
     entries = open_dataset(tmp_path, layout="{task}/{dataset}/{id}.flac").entries
-    assert [(e.dataset, e.id) for e in entries] == [("", "lab/1"), ("", "field/1")]
+    assert [(e.dataset, e.id) for e in entries] == [("", "field/1"), ("", "lab/1")]
 
 
 @pytest.mark.parametrize("layout", ["{task}/x.flac", "{id}/{id}.flac", "{name}/{id}", "{id", "}{id}{", ""])
