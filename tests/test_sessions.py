@@ -47,7 +47,7 @@ Talk = Callable[[Any], Any]
 
 
 @contextmanager
-def server(talk: Talk, refuses: Callable[[Any], Any] | None = None) -> Iterator[str]:
+def server(talk: Talk, refuses: Callable[[Any, Any], Any] | None = None) -> Iterator[str]:
     """Serve the Realtime protocol in a thread: ``talk`` in a session; ``refuses`` answers a request with a status."""
     from websockets.asyncio.server import serve
 

@@ -100,10 +100,10 @@ def budget_for(tasks: Sequence[DriveTask], max_cost: float | None, prices: Price
         budget.spent += spent_on(attempts)
         for attempt in attempts:
             cost = spent_on([attempt])
-            seconds = attempt.get("usage", {}).get("seconds", 0.0) if isinstance(attempt.get("usage"), dict) else 0.0
-            if cost:
+            usage = attempt.get("usage")
+            if cost and isinstance(usage, dict):
                 budget.dearest, budget.known = max(budget.dearest, cost), True
-                budget.rate = max(budget.rate, cost / max(1.0, float(seconds)))
+                budget.rate = max(budget.rate, cost / max(1.0, float(usage.get("seconds") or 0.0)))
     return budget
 
 

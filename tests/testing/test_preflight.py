@@ -43,7 +43,7 @@ def looked(behaviour: Behaviour, traits: Traits, **how: Any) -> Preflight:
     from dataclasses import replace
 
     system = Twin(behaviour.to_json(), replace(traits, virtual=True))
-    return preflight(system, "virtual", lasts=seconds(4), **how)  # type: ignore[arg-type]
+    return preflight(system, "virtual", lasts=seconds(4), **how)
 
 
 def outcomes(found: Preflight) -> dict[str, str]:

@@ -78,7 +78,12 @@ class _Discreet:
 
     @property
     def ready(self) -> Ready:
+        # Some tell more of their settings while they talk.
         return Ready(unheard(self._link.ready.settings, self._keys))
+
+    @ready.setter
+    def ready(self, ready: Ready) -> None:
+        self._link.ready = ready
 
     @property
     def read(self) -> float | None:
