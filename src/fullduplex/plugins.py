@@ -42,6 +42,8 @@ EXTRAS = {
     "vosk": "vosk",
     "smollm2": "cascade",
     "llamacpp": "cascade",
+    "livekit": "livekit",
+    "pipecat-webrtc": "webrtc",
 }
 
 
