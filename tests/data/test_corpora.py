@@ -45,9 +45,9 @@ def switchboard(folder: Path, words: str = WORDS, acts: str = ACTS) -> Path:
     return folder
 
 
-def tone(path: Path, channels: int = 1, rate: int = 8_000) -> Path:
+def tone(path: Path, channels: int = 1, rate: int = 8_000, seconds: int = 5) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    samples = np.random.default_rng(channels).normal(0, 0.1, (rate, channels)).astype(np.float32)
+    samples = np.random.default_rng(channels).normal(0, 0.1, (seconds * rate, channels)).astype(np.float32)
     audio.write(path, samples if channels > 1 else samples[:, 0], rate)
     return path
 
@@ -86,6 +86,30 @@ def test_a_recording_is_found_wherever_it_lies_with_side_a_on_the_first_channel(
     first, second = corpus.read("sw4000").sides
     assert first.recording is not None and second.recording is not None
     assert (first.recording.file, first.recording.channel, second.recording.channel) == (sound, 0, 1)
+
+
+def test_a_recording_that_ends_before_its_words_do_is_another_s(tmp_path: Path) -> None:
+    tone(tmp_path / "sw04000.wav", 2, seconds=3)
+    with pytest.raises(InputError, match=r"found speech up to 4.5 s, and 3 s of sound \(sw04000.wav\)"):
+        open_corpus(switchboard(tmp_path)).read("sw4000")
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_recording_with_its_sides_exchanged_is_refused(tmp_path: Path, swapped: bool) -> None:
+    lines: dict[str, list[str]] = {"A": [], "B": []}
+    samples = np.zeros((8_000 * 20, 2), np.float32)
+    for n in range(16):
+        side = "AB"[n % 2]
+        lines[side].append(f"sw4000{side}-ms98-a-0001 {n + 1}.0 {n + 1}.8 word")
+        samples[8_000 * (n + 1) : 8_000 * (n + 1) + 6_400, (n % 2) ^ swapped] = 0.3 * (-1) ** np.arange(6_400)
+    for side, its in lines.items():
+        (tmp_path / f"sw4000{side}-ms98-a-word.text").write_text("\n".join(its))
+    audio.write(tmp_path / "sw04000.wav", samples, 8_000)
+    if not swapped:
+        assert open_corpus(tmp_path).read("sw4000").sides[0].recording is not None
+        return
+    with pytest.raises(InputError, match=r"sw04000.wav: found the words of side A in the second channel"):
+        open_corpus(tmp_path).read("sw4000")
 
 
 def test_recordings_alone_will_do_to_rebuild(tmp_path: Path) -> None:
@@ -144,6 +168,17 @@ def test_a_pair_that_its_folder_names_is_called_by_it(tmp_path: Path) -> None:
     tone(tmp_path / "call7" / "a.wav")
     tone(tmp_path / "call7" / "b.wav")
     assert open_corpus(tmp_path).names == ("call7-call7",)
+
+
+def test_no_conversation_hides_another_whose_path_gives_the_same_name(tmp_path: Path) -> None:
+    for path in ("a/b-c.wav", "a-b/c.wav", "a/b-c.flac", "x/y-a.wav", "x/y-b.wav", "x-y.wav"):
+        tone(tmp_path / path, 1 if path.startswith("x/") else 2)
+    corpus = open_corpus(tmp_path)
+    found = {str(one.file.relative_to(tmp_path)) for name in corpus.names for one in corpus.recordings(name) if one}
+    assert found == {"a/b-c.flac", "a-b/c.wav", "x/y-a.wav", "x/y-b.wav", "x-y.wav"}
+    assert len(corpus.names) == 4
+    # Twice in two codings is one conversation, and is told.
+    assert corpus.remarks == ("b-c.wav is left out: b-c.flac beside it has the same name",)
 
 
 def test_one_voice_without_a_partner_is_left_out_with_a_remark(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from fullduplex.model.spans import SECOND, Span, Timeline, ms
 ASKED, CHANNELS, NAMES, FILE = "asked", "channels", "names", "file"
 #: A channel is a speaker's where it is so much louder, in dB, in at least this share of at least so many stretches.
 LOUDER_BY, SHARE, STRETCHES = 6.0, 0.8, 3
+#: A transcript may go on so long after its recording ends: times are rounded, and encoders cut.
+_BEYOND = SECOND
 _AT_MOST, _LONGEST, _SHORTEST = 30, 3 * SECOND, ms(300)
 
 
@@ -149,3 +151,13 @@ def refuse_channels(transcript: Gathered, first: Speaker, second: Speaker, sound
         f"of {printable(sound.name, 60)} are", expected="names, channels or sound that tell it",
         do=f"say it with --speakers {names}, the first channel's first",
     )  # fmt: skip
+
+
+def within_recording(transcript: Path, ends: int, lasts: int, sound: Path) -> None:
+    """Raise :class:`InputError` where something is said after the recording's end: it is of something else, or cut."""
+    if ends > lasts + _BEYOND:
+        raise InputError(
+            transcript, found=f"speech up to {ends / 1e6:g} s, and {lasts / 1e6:g} s of sound "
+            f"({printable(sound.name, 60)})", expected="times within the recording",
+            do="look whether they are seconds, and of this recording",
+        )  # fmt: skip

@@ -18,8 +18,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
+from fullduplex.data.audio import probe
 from fullduplex.data.corpora.conversation import Act, Conversation, Recording, Side, Utterance
+from fullduplex.data.corpora.gathered import Speaker
 from fullduplex.data.corpora.recordings import files_below, is_audio, licence_in
+from fullduplex.data.corpora.speakers import by_sound, within_recording
 from fullduplex.data.files import LATEST, read_text_file
 from fullduplex.errors import InputError
 from fullduplex.model.spans import Span, Timeline, seconds
@@ -67,11 +70,16 @@ class Switchboard:
         return (None, None) if sound is None else (Recording(sound, 0), Recording(sound, 1))
 
     def read(self, name: str) -> Conversation:
-        """Return one conversation; raises :class:`InputError` on a line that cannot be meant."""
+        """Return one conversation.
+
+        Raises :class:`InputError` on a line that cannot be meant, and where the recording is too short for the words,
+        or by its sound has the sides the other way round.
+        """
         first, second = (
             _side(side, self.files[name], recording)
             for side, recording in zip("AB", self.recordings(name), strict=True)
         )
+        _is_theirs(first, second, self.files[name]["A", "word"])
         return Conversation(name, (first, second), "en")
 
 
@@ -138,6 +146,24 @@ def _side(name: str, found: dict[tuple[str, str], Path], recording: Recording | 
         tuple(_acts(found[name, "da"], places)) if (name, "da") in found else (),
         Timeline(sounds), Timeline(asides),
     )  # fmt: skip
+
+
+def _is_theirs(first: Side, second: Side, path: Path) -> None:
+    """Raise :class:`InputError` where the recording of two sides is another's, or has them in each other's channel."""
+    if first.recording is None or second.recording is None:
+        return
+    sound = first.recording.file
+    ends = max((word.span.end for side in (first, second) for word in side.words or ()), default=0)
+    within_recording(path, ends, probe(sound).duration, sound)
+    speakers = [
+        Speaker(side.name, words=[(word, True) for word in side.words or ()], sounds=list(side.sounds))
+        for side in (first, second)
+    ]
+    if by_sound(speakers[0], speakers[1], (first.recording, second.recording), Timeline()) > 0:
+        raise InputError(
+            sound, found="the words of side A in the second channel, by their sound", expected="A in the first channel",
+            do="exchange its channels, or leave it out",
+        )  # fmt: skip
 
 
 def said_of(text: str) -> tuple[str, bool]:

@@ -14,13 +14,10 @@ from fullduplex.data.corpora.formats import FORMATS, Format, Part
 from fullduplex.data.corpora.gathered import Gathered, Speaker, side_of
 from fullduplex.data.corpora.recordings import files_below, is_audio, licence_in
 from fullduplex.data.corpora.sounds import Heard, Sounds, plain, without_suffix
-from fullduplex.data.corpora.speakers import ASKED, FILE, NAMES, by_sound, refuse_channels, two_of
+from fullduplex.data.corpora.speakers import ASKED, FILE, NAMES, by_sound, refuse_channels, two_of, within_recording
 from fullduplex.data.corpora.two_channel import LAST, ROLES
 from fullduplex.errors import InputError, printable
-from fullduplex.model.spans import SECOND, Timeline
-
-#: A transcript may go on so long after its recording ends: times are rounded, and encoders cut.
-_BEYOND = SECOND
+from fullduplex.model.spans import Timeline
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +155,9 @@ def _until(transcripts: Sequence[Gathered], recordings: Sequence[Recording | Non
         for speaker in transcript.talking:
             ends += [one.span.end for one in speaker.utterances] + [word.span.end for word, _ in speaker.words]
     lengths = [probe(one.file).duration for one in recordings if one is not None]
-    if lengths and max(ends) > max(lengths) + _BEYOND:
+    if lengths:
         assert recordings[0] is not None
-        raise InputError(
-            transcripts[0].path, found=f"speech up to {max(ends) / 1e6:g} s, and {max(lengths) / 1e6:g} s of sound "
-            f"({printable(recordings[0].file.name, 60)})", expected="times within the recording",
-            do="look whether they are seconds, and of this recording",
-        )  # fmt: skip
+        within_recording(transcripts[0].path, max(ends), max(lengths), recordings[0].file)
     return max(ends + lengths)
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 from fullduplex.data.audio import probe
@@ -61,6 +63,7 @@ def open_two_channel(root: Path, language: str = "en") -> TwoChannel | None:
     """
     pairs, remarks = dict[str, tuple[Recording, Recording]](), list[str]()
     alone: dict[Path, list[Path]] = defaultdict(list)
+    whole = dict[Path, Path]()
     base = root if root.is_dir() else root.parent
     for path in [root] if root.is_file() else list(files_below(root)):
         if not is_audio(path):
@@ -70,8 +73,13 @@ def open_two_channel(root: Path, language: str = "en") -> TwoChannel | None:
         except InputError as error:
             remarks.append(f"left out: {error}")
             continue
-        if channels == 2:
-            pairs[_name(path, base)] = Recording(path, 0), Recording(path, 1)
+        if channels == 2 and path.with_suffix("") in whole:
+            # The same in another coding: its items would be there twice.
+            there = printable(whole[path.with_suffix("")].name)
+            remarks.append(f"{printable(path.name)} is left out: {there} beside it has the same name")
+        elif channels == 2:
+            whole[path.with_suffix("")] = path
+            pairs[_free(pairs, base, path)] = Recording(path, 0), Recording(path, 1)
         elif channels == 1:
             alone[path.parent].append(path)
         else:
@@ -100,12 +108,16 @@ def _pair(files: list[Path], base: Path, pairs: dict[str, tuple[Recording, Recor
             first, second = (sides[role] for role in roles)
             # A pair without a name of its own (a.wav, b.wav) has its folder's.
             named = first.with_name(f"{stem or first.parent.name}{first.suffix}")
-            name = _name(named, base)
-            if name in pairs:
-                name = _name(first, base)
-            pairs[name] = Recording(first), Recording(second)
+            pairs[_free(pairs, base, named, first)] = Recording(first), Recording(second)
     return [f"{printable(path.name)} is left out: one voice, and no second file that is its partner" for path in left]
 
 
-def _name(path: Path, base: Path) -> str:
-    return "-".join(path.relative_to(base).with_suffix("").parts)
+def _free(taken: Collection[str], base: Path, *paths: Path) -> str:
+    """Return the first name that is not taken: ``a-b`` for the path ``a/b``, then ``a--b``, and so on."""
+    for n in count(1):
+        for path in paths:
+            parts = path.relative_to(base).with_suffix("").parts
+            name = ("-" * n).join(parts) if len(parts) > 1 else parts[0] + "-" * (n - 1)
+            if name not in taken:
+                return name
+    raise AssertionError("there are as many names as numbers")
