@@ -140,6 +140,23 @@ def test_without_a_right_to_the_audio_none_is_written(corpus: Path, tmp_path: Pa
     assert not list((tmp_path / "out").rglob("*.wav")) and len(list((tmp_path / "out").rglob("script.json"))) == 5
 
 
+def test_the_right_to_sound_that_is_there_stays_written_down(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "out", audio_allowed="CC BY 4.0")
+    assert made(corpus, tmp_path / "out").audio == "CC BY 4.0"
+    assert told(tmp_path / "out" / "harvest.json")["audio"] == "CC BY 4.0"
+
+
+def test_an_item_that_cannot_be_written_is_not_counted(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "whole")
+    name = first(tmp_path / "whole", "backchannel").name
+    (tmp_path / "out" / "backchannel" / name).mkdir(parents=True)
+    found = made(corpus, tmp_path / "out")
+    assert [one for one, _ in found.failed] == [f"backchannel/{name}"]
+    assert found.items == FOUND | {"backchannel": 0}
+    assert told(tmp_path / "out" / "counts.json")["items"] == found.items
+    assert told(tmp_path / "out" / "backchannel_reference.json") == {}
+
+
 def test_a_release_becomes_the_same_items_byte_for_byte(corpus: Path, tmp_path: Path) -> None:
     made(corpus, tmp_path / "whole", audio_allowed="mine")
     made(corpus, tmp_path / "release")

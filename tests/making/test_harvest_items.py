@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from fullduplex.errors import InputError
 from fullduplex.listening.recognisers import Heard
 from fullduplex.making.harvest.harvest import Harvested, harvest
 from fullduplex.making.harvest.hearing import Ears, how_alike, placed
+from fullduplex.making.harvest.item import Sounds
 from fullduplex.making.harvest.rebuild import format_of, rebuild
 from fullduplex.making.harvest.semantics import ByRule
 from fullduplex.model.spans import Span, Timeline, ms, seconds
@@ -202,6 +204,67 @@ def test_a_second_harvest_makes_nothing_again(corpus: Path, tmp_path: Path) -> N
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").glob("da_*/*/*")} == before
 
 
+def test_items_that_a_changed_corpus_has_no_more_are_removed(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "out", audio_allowed="mine")
+    a, b = talkers()
+    a.words = [replace(word, span=word.span.shift(ms(40))) for word in a.words]
+    write_ms98(corpus, 4000, a, b, sound=True)
+    found = made(corpus, tmp_path / "out", audio_allowed="mine")
+    made(corpus, tmp_path / "fresh", audio_allowed="mine")
+    assert tree(tmp_path / "out") == tree(tmp_path / "fresh")
+    assert sum(found.items.values()) == len(list((tmp_path / "out").glob("da_*/*")))
+
+
+def test_what_harvest_did_not_make_is_never_removed(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "out")
+    mine = tmp_path / "out" / "da_wait_continuous" / "mine"
+    mine.mkdir()
+    (mine / "interaction.json").write_text("{}")
+    made(corpus, tmp_path / "out")
+    assert (mine / "interaction.json").read_text() == "{}"
+
+
+def test_the_right_to_sound_that_is_there_stays_written_down(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "out", audio_allowed="CC BY 4.0")
+    found = made(corpus, tmp_path / "out")
+    assert found.audio == "CC BY 4.0" and len(list((tmp_path / "out").rglob("u0.wav"))) == 5
+    assert json.loads((tmp_path / "out" / "harvest.json").read_text())["audio"] == "CC BY 4.0"
+
+
+def test_an_item_that_cannot_be_written_fails_alone_and_is_not_counted(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "out" / "da_wait_continuous").mkdir(parents=True)
+    made(corpus, tmp_path / "first")
+    folder, _, _ = item(tmp_path / "first", "wait_continuous")
+    (tmp_path / "out" / "da_wait_continuous" / folder.name).mkdir()
+    found = made(corpus, tmp_path / "out")
+    assert "wait_continuous" not in found.items and sum(found.items.values()) == 4
+    ((name, why),) = found.failed
+    assert name == f"da_wait_continuous/{folder.name}" and "a folder that harvest did not make" in why
+    assert json.loads((tmp_path / "out" / "counts.json").read_text())["items"] == found.items
+
+
+def test_a_clip_that_the_recording_ends_within_is_not_cut_short(corpus: Path, tmp_path: Path) -> None:
+    recording = Recording(corpus / "sw04000.wav", 0)
+    lasts = audio.probe(recording.file).duration / 1e6
+    samples, rate, _ = Sounds().cut(recording, lasts - 1, lasts + 0.1, lasts - 0.1)
+    assert len(samples) == rate
+    with pytest.raises(InputError, match=r"s of sound, expected sound from .* s to"):
+        Sounds().cut(recording, lasts - 1, lasts + 0.5, lasts + 0.25)
+
+
+def test_a_release_of_another_recording_that_is_too_short_fails_its_last_items(corpus: Path, tmp_path: Path) -> None:
+    write_ms98(tmp_path / "words", 4000, *talkers())
+    made(tmp_path / "words", tmp_path / "release")
+    samples, rate = audio.read_all(corpus / "sw04000.wav")
+    (tmp_path / "theirs").mkdir()
+    audio.write(tmp_path / "theirs" / "sw04000.wav", samples[: 28 * rate], rate)
+    done = rebuild(tmp_path / "release", open_recordings(tmp_path / "theirs", "switchboard"))
+    assert (done.items, len(done.failed)) == (2, 3)
+    for folder in (tmp_path / "release").glob("da_*/*"):
+        if (folder / "u0.wav").exists():
+            read_interaction(folder / "interaction.json")
+
+
 def test_annotations_get_their_sound_later(corpus: Path, tmp_path: Path) -> None:
     made(corpus, tmp_path / "out")
     assert made(corpus, tmp_path / "out", audio_allowed="mine").written == 5
@@ -335,6 +398,30 @@ def test_two_channels_of_one_sound_are_no_conversation(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="carry the same sound"):
         made(tmp_path, tmp_path.parent / "out", ears=lambda: ears)
     assert how_alike(Recording(tmp_path / "same.wav", 0), Recording(tmp_path / "same.wav", 1)) > 0.9
+
+
+def test_so_are_two_channels_of_one_sound_beside_words(corpus: Path, tmp_path: Path) -> None:
+    samples, rate = audio.read_all(corpus / "sw04000.wav")
+    audio.write(corpus / "sw04000.wav", np.repeat(samples.sum(axis=1, keepdims=True) / 2, 2, axis=1), rate)
+    with pytest.raises(InputError, match="carry the same sound"):
+        made(corpus, tmp_path / "out")
+
+
+def test_a_rebuilt_item_is_from_the_channel_that_was_harvested(corpus: Path, tmp_path: Path) -> None:
+    made(corpus, tmp_path / "whole", audio_allowed="mine")
+    made(corpus, tmp_path / "release")
+
+    class Exchanged:
+        """The same corpus, of which somebody says that its channels are the other way round."""
+
+        root = corpus
+
+        def recordings(self, name: str) -> Any:
+            return open_corpus(corpus).recordings(name)[::-1]
+
+    exchanged: Any = Exchanged()
+    assert rebuild(tmp_path / "release", exchanged).items == 5
+    assert tree(tmp_path / "release") == tree(tmp_path / "whole")
 
 
 def test_a_hostile_name_leads_nowhere(corpus: Path, tmp_path: Path) -> None:

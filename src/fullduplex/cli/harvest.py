@@ -143,7 +143,7 @@ def _for_duplexact(opened: Any, name: str, rules: Any, given: Any) -> int:
         items = ", ".join(f"{n:,} {name}" for name, n in sorted(found.items.items())) or "none"
         click.echo(f"{total:,} items of {found.conversations:,} conversations ({items}): {given['out']}")
         click.echo(f"Counts: {given['out'] / COUNTS}")
-        notes(found.remarks, given)
+        notes(found.remarks, given, found.audio)
     return conversations_failed(found.failed)
 
 

@@ -88,7 +88,7 @@ def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int
         ):
             if not known:
                 click.echo(f"note: no item tells {what}; --{option} TEXT says it")
-        notes(found.remarks, given)
+        notes(found.remarks, given, found.audio)
     return conversations_failed(found.failed)
 
 
@@ -144,9 +144,11 @@ def decisions(path: Path | None) -> dict[str, str] | None:
     return dict(value)
 
 
-def notes(remarks: Sequence[str], given: Any) -> None:
-    """Tell that no sound was written, where none was, and what of the corpus is not read."""
-    if not given["audio"]:
+def notes(remarks: Sequence[str], given: Any, right: str) -> None:
+    """Tell that no sound was written, where none was, or by what ``right`` it was before, and what is not read."""
+    if right and not given["audio"]:
+        click.echo(f"note: sound that was written before is still there, by this right: {printable(right, 160)}")
+    elif not right:
         click.echo("note: annotations only; --audio LICENCE writes the sound, where the corpus' licence allows it")
     for remark in remarks[:5]:
         click.echo(f"note: {printable(remark, 300)}")

@@ -19,8 +19,9 @@ from fullduplex.making.doubts import doubts_of, told_once
 from fullduplex.making.harvest.against_acts import AgainstActs
 from fullduplex.making.harvest.candidates import BACKCHANNEL, Candidate, Structure
 from fullduplex.making.harvest.counting import Funnel
-from fullduplex.making.harvest.hearing import Ears, heard
+from fullduplex.making.harvest.hearing import Ears, are_apart, heard
 from fullduplex.making.harvest.item import About, Found, Sounds, annotation, is_there, write_item
+from fullduplex.making.harvest.keeping import begun, remove_others
 from fullduplex.making.harvest.listeners import BACKCHANNELS, SLIGHT_OVERLAP
 from fullduplex.making.harvest.reading import read_placed
 from fullduplex.making.harvest.rules import Rules, described, rules_named
@@ -50,9 +51,10 @@ filter kept, dropped.jsonl why each other place was dropped; script.json in each
 
 @dataclass(frozen=True, slots=True)
 class Harvested:
-    """What came of a harvest: its items by condition, its counts, and the conversations that failed, with the reason.
+    """What came of a harvest: its items by condition, its counts, and the conversations and items that failed, and why.
 
-    ``written``: how many items were written now; the others had been there.
+    ``written``: how many items were written now; the others had been there. ``audio``: by what right there is sound,
+    "" where there is none.
     """
 
     items: Mapping[str, int]
@@ -62,6 +64,7 @@ class Harvested:
     written: int
     failed: tuple[tuple[str, str], ...]
     remarks: tuple[str, ...]
+    audio: str = ""
 
 
 @dataclass(slots=True)
@@ -74,6 +77,8 @@ class _State:
     funnels: dict[str, Funnel]
     dropped: IO[str]
     items: dict[str, int] = field(default_factory=dict)
+    there: set[Path] = field(default_factory=set)
+    failed: list[tuple[str, str]] = field(default_factory=list)
     written: int = 0
     against: AgainstActs = field(default_factory=AgainstActs)
     sounds: Sounds = field(default_factory=Sounds)
@@ -100,7 +105,8 @@ def harvest(
     no words. Without ``audio_allowed``, which says by what right, no sound is written: only where it is. ``setting``
     overrules the corpus' own; ``limit``: at most so many items of a condition, from conversations in an order drawn
     by ``seed``, and no further ones are read once all have so many. ``rules``: thresholds of one's own, which then are
-    called ``rules_name``. What is there already is not made again. Raises
+    called ``rules_name``. What is there already is not made again, and items that a harvest made before and that are
+    none now are removed; sound that is there stays, and so does the right that it was written by. Raises
     :class:`InputError` where ``out`` holds a harvest of another make, or nothing can be read.
     """
     structures = STRUCTURES["duplexact"]
@@ -121,7 +127,7 @@ def harvest(
         "limit": limit,
         "seed": seed if limit is not None else None,
     }
-    _open(out, asked)
+    right = _open(out, asked, audio_allowed)
     funnels = {one.condition: Funnel((*(name for name, _ in one.checks), MEANING, APART)) for one in structures}
     failed, listened, read = list[tuple[str, str]](), list[Ears](), 0
     doubts = list[tuple[str, str]]()
@@ -133,15 +139,19 @@ def harvest(
                 break
             try:
                 conversation = read_placed(corpus, name)
+                are_apart(conversation)
                 doubts += [(name, doubt) for doubt in doubts_of(conversation)]
                 _harvest_one(_known(conversation, ears, listened), state, structures)
                 read += 1
             except InputError as error:
                 failed.append((name, str(error)))
+            failed += state.failed
+            state.failed.clear()
             if progress:
                 progress("conversations", n + 1, len(names))
     if failed and not read:
         raise InputError(corpus.root, found=f"no conversation that can be read ({failed[0][1]})", expected="one")
+    remove_others(out.glob("da_*"), state.there)
     rows = tuple(funnels.items())
     told = state.against.to_json()
     write_json(
@@ -156,18 +166,28 @@ def harvest(
         out / SUMMARY,
         {
             "schema": 1, "about": _ABOUT, "asked": asked, "licence": corpus.licence, "where": corpus.origin,
-            "audio": audio_allowed or None, "heard_by": listened[0].to_json() if listened else None,
+            "audio": right or None, "heard_by": listened[0].to_json() if listened else None,
             "failed": [{"conversation": name, "why": why} for name, why in failed], "not_read": list(corpus.remarks),
             "doubts": [{"conversation": name, "doubt": doubt} for name, doubt in doubts],
         },
     )  # fmt: skip
     return Harvested(
-        state.items, rows, state.against, read, state.written, tuple(failed), (*corpus.remarks, *told_once(doubts))
+        state.items,
+        rows,
+        state.against,
+        read,
+        state.written,
+        tuple(failed),
+        (*corpus.remarks, *told_once(doubts)),
+        right,
     )
 
 
-def _open(out: Path, asked: Mapping[str, Any]) -> None:
-    """Make the folder ready, or raise :class:`InputError` where it holds what another question was answered with."""
+def _open(out: Path, asked: Mapping[str, Any], audio_allowed: str) -> str:
+    """Make the folder ready, and return by what right sound is in it, or will be: "" where none is.
+
+    Raises :class:`InputError` where it holds what another question was answered with.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -188,9 +208,7 @@ def _open(out: Path, asked: Mapping[str, Any]) -> None:
         raise InputError(out, found="a folder with other things in it", expected="a new folder, or a harvest")
     for dataset in out.glob("da_*"):
         clear_halves(dataset)
-    # Told at once, so that a harvest that is stopped goes on only with what it was asked.
-    if not path.is_file():
-        write_json(path, {"schema": 1, "about": _ABOUT, "asked": asked})
+    return begun(path, {"schema": 1, "about": _ABOUT, "asked": asked}, audio_allowed)
 
 
 def _in_order(names: Sequence[str], seed: int, limit: int | None) -> list[str]:
@@ -278,7 +296,6 @@ def _kept(talk: Talk, structure: Structure, state: _State) -> Iterator[tuple[Can
             continue
         funnel.keep(APART)
         spans.append(candidate.span)
-        state.items[judged.condition] = state.items.get(judged.condition, 0) + 1
         yield candidate, judged.condition, judged.reason
     if structure is BACKCHANNELS:
         state.against.count(talk, listeners)
@@ -320,8 +337,13 @@ def _tell(state: _State, candidate: Candidate, step: str, why: str) -> None:
 def _write(found: Found, state: _State) -> None:
     folder = found.folder(state.out)
     told, script = annotation(found, state.about)
-    if is_there(folder, script, with_sound=state.audio):
-        return
-    recording = found.candidate.voice.side.recording if state.audio else None
-    write_item(folder, told, script, recording, state.sounds)
-    state.written += 1
+    if not is_there(folder, script, with_sound=state.audio):
+        recording = found.candidate.voice.side.recording if state.audio else None
+        try:
+            write_item(folder, told, script, recording, state.sounds)
+        except InputError as error:
+            state.failed.append((f"{found.dataset}/{folder.name}", str(error)))
+            return
+        state.written += 1
+    state.there.add(folder)
+    state.items[found.condition] = state.items.get(found.condition, 0) + 1

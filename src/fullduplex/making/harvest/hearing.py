@@ -138,9 +138,25 @@ def _apart(first: Side, second: Side, ears: Ears) -> None:
         return
     alike = _kept(ears.cache, [_content(first.recording), _content(second.recording), "alike", ALIKE],
                   lambda: {"alike": how_alike(first.recording, second.recording)})["alike"]  # fmt: skip
+    _refuse(first.recording, alike)
+
+
+def are_apart(conversation: Conversation) -> None:
+    """Raise :class:`InputError` where both sides have recordings that are the same sound: items would hold both voices.
+
+    What is known of nothing but its recordings is told apart once it is :func:`heard`.
+    """
+    if any(side.words is None and not side.utterances and side.speech is None for side in conversation.sides):
+        return
+    first, second = (side.recording for side in conversation.sides)
+    if first is not None and second is not None:
+        _refuse(first, how_alike(first, second))
+
+
+def _refuse(first: Recording, alike: float) -> None:
     if alike >= ALIKE:
         raise InputError(
-            first.recording.file, found=f"channels that carry the same sound (they agree to {alike:.2f})",
+            first.file, found=f"channels that carry the same sound (they agree to {alike:.2f})",
             expected="one speaker in each channel",
         )  # fmt: skip
 

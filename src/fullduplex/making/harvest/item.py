@@ -32,6 +32,8 @@ from fullduplex.model.spec import digest
 MAKER = "harvest"
 #: What an item consists of once its sound is there.
 FILES = ("cues.json", INTERACTION, "u0.wav")
+#: A recording may end so long before a clip does: there is no more silence around the last words than that.
+ROOM = 0.25
 #: So many words of what the other side said are told.
 _TOLD = 30
 _INTEGERS = {"PCM_U8", "PCM_S8", "PCM_16", "ULAW", "ALAW", "IMA_ADPCM", "GSM610"}
@@ -192,10 +194,10 @@ class Sounds:
         self._keep = keep
         self._last: dict[Recording, tuple[Samples, int, str]] = {}
 
-    def cut(self, recording: Recording, start: float, end: float) -> tuple[Samples, int, str]:
+    def cut(self, recording: Recording, start: float, end: float, said: float) -> tuple[Samples, int, str]:
         """Return a recording from ``start`` to ``end`` (decimal seconds), its rate, and the coding that loses nothing.
 
-        Raises :class:`InputError` where the recording ends before.
+        Raises :class:`InputError` where the recording ends before ``said``, up to which something is said.
         """
         if recording not in self._last:
             while len(self._last) >= self._keep:
@@ -204,10 +206,9 @@ class Sounds:
             self._last[recording] = samples, rate, audio.probe(recording.file).subtype
         samples, rate, coding = self._last[recording]
         first, last = (seconds(each) * rate // SECOND for each in (start, end))
-        if first >= len(samples):
-            raise InputError(
-                recording.file, found=f"{len(samples) / rate:.3f} s of sound", expected=f"sound at {start:.3f} s"
-            )
+        if first >= len(samples) or len(samples) < seconds(said) * rate // SECOND:
+            expected = f"sound from {start:.3f} s to {said:.3f} s"
+            raise InputError(recording.file, found=f"{len(samples) / rate:.3f} s of sound", expected=expected)
         subtype = "PCM_16" if coding in _INTEGERS else "PCM_24" if coding == "PCM_24" else "FLOAT"
         return samples[first:last], rate, subtype
 
@@ -227,7 +228,10 @@ def write_item(
         found = "a folder that harvest did not make"
         raise InputError(folder, found=found, expected="a new folder", do="choose another --out")
     source = script["recording"]
-    cut = None if recording is None else (sounds or Sounds()).cut(recording, source["start"], source["end"])
+    cut = None
+    if recording is not None:
+        said = max([source["end"] - ROOM, *(source["start"] + mark["end"] for mark in told.get("marks", ()))])
+        cut = (sounds or Sounds()).cut(recording, source["start"], source["end"], said)
     with whole_folder(folder) as half:
         if cut is not None:
             audio.write(half / "u0.wav", *cut)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -105,4 +105,15 @@ def _recording(corpus: Corpus, conversation: str, script: dict[str, Any], digest
             found=f"the digest {digests[found.file][:12]}",
             expected=f"{str(wanted)[:12]}, the one harvested",
         )
-    return found
+    return as_harvested(found, source)
+
+
+def as_harvested(found: Recording, told: Mapping[str, Any]) -> Recording:
+    """Return a recording with the channel that an item tells, where its digest says that it is the very file.
+
+    Whose the channels are may have been said with ``--speakers``, and is not said again.
+    """
+    channel = told.get("channel")
+    if told.get("sha256") is None or not isinstance(channel, int) or channel < 1:
+        return found
+    return Recording(found.file, channel - 1)

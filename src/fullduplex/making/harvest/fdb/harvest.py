@@ -17,8 +17,9 @@ from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, sound_files, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import LISTEN, V10, V15, VERSION
 from fullduplex.making.harvest.fdb.survey import FINDERS, Asked, Listens, Surveyed, read_survey, spent, survey
-from fullduplex.making.harvest.item import MAKER, Sounds
-from fullduplex.making.item_folder import clear_halves, made_here
+from fullduplex.making.harvest.item import Sounds
+from fullduplex.making.harvest.keeping import begun, remove_others
+from fullduplex.making.item_folder import clear_halves
 from fullduplex.making.synthesis import Progress
 from fullduplex.model.spans import Span
 
@@ -44,7 +45,8 @@ class FdbHarvested:
     ``retained``: for each task the items, of the places that passed every filter and of all that were found.
     ``written``: how many items were written now. ``decided``: how many of the ranked items a person accepted,
     rejected, was unsure of, or did not judge; empty where nobody was asked. ``words`` are known of all conversations,
-    ``restored`` of them were added to transcripts by a recogniser.
+    ``restored`` of them were added to transcripts by a recogniser. ``audio``: by what right there is sound, "" where
+    there is none.
     """
 
     items: Mapping[str, int]
@@ -57,6 +59,7 @@ class FdbHarvested:
     decided: Mapping[str, int] = field(default_factory=dict)
     words: int = 0
     restored: int = 0
+    audio: str = ""
 
 
 def harvest_fdb(
@@ -89,7 +92,7 @@ def harvest_fdb(
         "language": asked.language, "system_side": asked.system_side, "listen": asked.listen, "fill": asked.fill,
     }  # fmt: skip
     cap = rules.cap if cap is None else cap
-    _open(out, told)
+    right = _open(out, told, audio_allowed)
     names = {cluster_of(name): name for name in corpus.names}
     failed = list[tuple[str, str]]()
     done = surveys(corpus.names) if surveys else _here(corpus, asked, ears)
@@ -106,8 +109,8 @@ def harvest_fdb(
     found = _found(out, [cluster_of(name) for name in read], asked)
     _rank(found, cap, decisions)
     written = _write(found, corpus, names, asked, bool(audio_allowed), failed, progress)
-    result = _told(found, corpus, read, written, failed, decisions)
-    _summarise(result, found, corpus, told, cap, asked, audio_allowed)
+    result = _told(found, corpus, read, written, failed, decisions, right)
+    _summarise(result, found, corpus, told, cap, asked)
     return result
 
 
@@ -132,8 +135,11 @@ def _here(corpus: Corpus, asked: Asked, ears: Listens | None) -> Iterator[tuple[
             yield name, str(error)
 
 
-def _open(out: Path, asked: Mapping[str, Any]) -> None:
-    """Make the folder ready, or raise :class:`InputError` where it holds what another question was answered with."""
+def _open(out: Path, asked: Mapping[str, Any], audio_allowed: str) -> str:
+    """Make the folder ready, and return by what right sound is in it, or will be: "" where none is.
+
+    Raises :class:`InputError` where it holds what another question was answered with.
+    """
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -153,8 +159,7 @@ def _open(out: Path, asked: Mapping[str, Any]) -> None:
         raise InputError(out, found="a folder with other things in it", expected="a new folder, or a harvest")
     for task in (*V10, *V15):
         clear_halves(out / task)
-    if not path.is_file():
-        write_json(path, {"schema": 1, "about": _ABOUT, "asked": asked})
+    return begun(path, {"schema": 1, "about": _ABOUT, "asked": asked}, audio_allowed)
 
 
 def _found(out: Path, clusters: Iterable[str], asked: Asked) -> _Found:
@@ -227,10 +232,14 @@ def _write(
                 written += 1
             except InputError as error:
                 failed.append((f"{task}/{place['id']}", str(error)))
+                # What could not be written is no item, whatever was there before.
+                found.chosen[task].remove(place)
+                found.reference.pop(place["id"], None)
         if progress:
             progress("items", n, len(wanted))
     failed.extend((name, f"{name}: no recording of it, which --audio asks for") for name in sorted(without))
-    _remove_others(asked.out, {(task, as_file_name(place["id"])) for place, task in wanted})
+    kept = {asked.out / task / as_file_name(one["id"]) for task, chosen in found.chosen.items() for one in chosen}
+    remove_others((asked.out / task for task in (*V10, *V15)), kept)
     return written
 
 
@@ -250,18 +259,9 @@ def is_there(folder: Path, script: Mapping[str, Any], with_sound: bool) -> bool:
     return same and all((folder / name).is_file() for name in (sound_files(script) if with_sound else ()))
 
 
-def _remove_others(out: Path, kept: set[tuple[str, str]]) -> None:
-    import shutil
-
-    for task in (*V10, *V15):
-        for folder in (out / task).iterdir() if (out / task).is_dir() else ():
-            if (task, folder.name) not in kept and made_here(folder, MAKER):
-                shutil.rmtree(folder)
-
-
 def _told(
     found: _Found, corpus: Corpus, read: Sequence[str], written: int, failed: Sequence[tuple[str, str]],
-    decisions: Mapping[str, str] | None,
+    decisions: Mapping[str, str] | None, right: str,
 ) -> FdbHarvested:  # fmt: skip
     items = {task: len(chosen) for task, chosen in found.chosen.items()}
     retained = dict[str, dict[str, float | int | None]]()
@@ -275,14 +275,13 @@ def _told(
     decided = dict(found.decided) if decisions is not None else {}
     return FdbHarvested(
         items, tuple(found.funnels.items()), len(read), written, tuple(failed), corpus.remarks, retained, decided,
-        sum(one.words for one in found.surveys.values()), sum(one.restored for one in found.surveys.values()),
+        sum(one.words for one in found.surveys.values()), sum(one.restored for one in found.surveys.values()), right,
     )  # fmt: skip
 
 
 def _summarise(
-    result: FdbHarvested, found: _Found, corpus: Corpus, told: Mapping[str, Any], cap: int, asked: Asked,
-    audio_allowed: str,
-) -> None:  # fmt: skip
+    result: FdbHarvested, found: _Found, corpus: Corpus, told: Mapping[str, Any], cap: int, asked: Asked
+) -> None:
     out = asked.out
     if LISTEN in result.items:
         write_json(out / REFERENCE, dict(sorted(found.reference.items())))
@@ -299,7 +298,7 @@ def _summarise(
         out / SUMMARY,
         {
             "schema": 1, "about": _ABOUT, "asked": told, "cap": cap, "licence": asked.licence or corpus.licence,
-            "where": asked.where or corpus.origin, "audio": audio_allowed or None,
+            "where": asked.where or corpus.origin, "audio": result.audio or None,
             "failed": len(result.failed),
         },
     )  # fmt: skip

@@ -25,7 +25,7 @@ from fullduplex.making.harvest.fdb.floor import SPEECH, WORDS, Party
 from fullduplex.making.harvest.fdb.places import Place, sounds
 from fullduplex.making.harvest.fdb.ranking import Score
 from fullduplex.making.harvest.fdb.rules import INTERRUPT, LISTEN, PAUSE, TURN, FdbRules
-from fullduplex.making.harvest.item import MAKER, Sounds
+from fullduplex.making.harvest.item import MAKER, ROOM, Sounds
 from fullduplex.making.harvest.withheld import Withheld
 from fullduplex.making.item_folder import made_here, whole_folder
 from fullduplex.making.joining import times
@@ -229,10 +229,13 @@ def _sound(
     script: Mapping[str, Any], recordings: Sequence[Recording], reading: Sounds
 ) -> dict[str, tuple[Samples, int, str]]:
     told = script["recording"]
-    user, rate, coding = reading.cut(recordings[0], told["user"]["start"], told["user"]["end"])
+    its = told["user"]
+    user, rate, coding = reading.cut(recordings[0], its["start"], its["end"], its["end"] - ROOM)
     length = seconds(told["user"]["end"]) + seconds(told["silence_after"]) - seconds(told["user"]["start"])
     whole = _padded(user, length, rate)
-    partner, its_rate, its_coding = reading.cut(recordings[1], told["partner"]["start"], told["partner"]["end"])
+    # What the partner does has an end where the recording has one.
+    its = told["partner"]
+    partner, its_rate, its_coding = reading.cut(recordings[1], its["start"], its["end"], its["start"])
     made = {
         "input.wav": (whole, rate, coding),
         "output.wav": (_padded(partner, length, its_rate), its_rate, its_coding),

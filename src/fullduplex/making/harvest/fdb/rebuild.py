@@ -14,7 +14,7 @@ from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, REJECT, SUM
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import V10, V15
 from fullduplex.making.harvest.item import MAKER, Sounds
-from fullduplex.making.harvest.rebuild import Rebuilt
+from fullduplex.making.harvest.rebuild import Rebuilt, as_harvested
 from fullduplex.making.synthesis import Progress
 from fullduplex.providers.weights import sha256
 
@@ -145,7 +145,7 @@ class _Shelf:
                 found.file, found=f"the digest {self._digest(found.file)[:12]}",
                 expected=f"{str(wanted)[:12]}, the one harvested",
             )  # fmt: skip
-        return found
+        return as_harvested(found, told)
 
     def _digest(self, path: Path) -> str:
         if path not in self._digests:

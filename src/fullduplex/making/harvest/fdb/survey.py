@@ -24,7 +24,7 @@ from fullduplex.making.harvest.fdb.places import Finder, Place
 from fullduplex.making.harvest.fdb.ranking import powers_of, score_of
 from fullduplex.making.harvest.fdb.rules import VERSION, FdbRules
 from fullduplex.making.harvest.fdb.speaking_over import ASIDES, INTERRUPTIONS, USERS_TOKENS
-from fullduplex.making.harvest.hearing import Ears, heard, with_speech
+from fullduplex.making.harvest.hearing import Ears, are_apart, heard, with_speech
 from fullduplex.making.harvest.reading import read_placed
 from fullduplex.making.harvest.tokens import Tokens, tokens_from, tokens_of
 from fullduplex.making.harvest.withheld import Withheld
@@ -91,6 +91,7 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
     Raises :class:`InputError` where it cannot be read, or there is no list of its language's tokens.
     """
     conversation = read_placed(corpus, name)
+    are_apart(conversation)
     told = _words_in(conversation)
     if _is_unheard(conversation) or asked.listen or asked.fill:
         if ears is None:
