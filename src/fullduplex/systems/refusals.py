@@ -64,7 +64,8 @@ def _answered(status: int, answer: Any) -> Refusal | None:
         return Refusal(False)
     if status in _PASSING:
         headers = getattr(answer, "headers", {})
-        return Refusal(True, seconds_asked(str(headers.get("Retry-After") or ""), time.time()))
+        told = headers.get("Retry-After") or headers.get("retry-after") or ""
+        return Refusal(True, seconds_asked(str(told), time.time()))
     return None
 
 

@@ -216,7 +216,9 @@ class Stream:
             while data := await self._reader.read(_READ):
                 at = asyncio.get_running_loop().time()
                 for event in self._http.receive_data(data):
-                    why = self._took(event, at) or why
+                    # The first reason is the one: what follows it only ends the stream.
+                    if not self._over:
+                        why = self._took(event, at) or why
                 await self._flush()
                 if self._over:
                     break

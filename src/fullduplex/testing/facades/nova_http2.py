@@ -145,7 +145,8 @@ class _Peer:
         names = told.partition("SignedHeaders=")[2].partition(",")[0].split(";")
         at = datetime.strptime(headers["x-amz-date"], "%Y%m%dT%H%M%S%z")
         signed = {name: headers[name] for name in names if name in headers}
-        again = signed_request(self._who, headers[":authority"], self.path, signed, at)
+        path = self.path.partition("?")[0]
+        again = signed_request(self._who, headers[":authority"], path, signed, at)
         if signature_of(again["authorization"]) != signature_of(told):
             body = json.dumps({"message": f"The request signature we calculated does not match {told}"}).encode()
             return 403, {"x-amzn-errortype": "InvalidSignatureException"}, body
