@@ -77,7 +77,7 @@ def test_the_cases_that_are_its_protocol_s_own_hold_in_memory() -> None:
         return FacedTwin(NovaSonic(), its, behaviour, reported)
 
     stage = Stage("virtual", make, NEAR["virtual"], terms=its.terms, beside=its.beside)
-    results = run_on("virtual", _all(stage, (1, 3, 4, 5, 17, 18, 19, 20, 26), 1))
+    results = [run_on("virtual", _all(stage, [case], 1))[0] for case in (1, 3, 4, 5, 17, 18, 19, 20, 26)]
     assert [(r.number, r.outcome, r.why) for r in results if r.outcome != "passed"] == []
 
 
