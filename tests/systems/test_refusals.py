@@ -11,9 +11,9 @@ from fullduplex.errors import ConversationError
 from fullduplex.systems.refusals import Busy, Refusal, refusal_of, seconds_asked
 
 
-def refused(status: int, body: bytes = b"", **headers: str) -> Exception:
+def refused(status: int, body: bytes = b"", headers: dict[str, str] | None = None) -> Exception:
     http = RuntimeError("HTTP")
-    http.response = SimpleNamespace(status_code=status, headers=headers, body=body)  # type: ignore[attr-defined]
+    http.response = SimpleNamespace(status_code=status, headers=headers or {}, body=body)  # type: ignore[attr-defined]
     inner, outer = ConversationError("no server answers there"), ConversationError("the API took no connection")
     inner.__cause__, outer.__cause__ = http, inner
     return outer
@@ -23,7 +23,7 @@ def refused(status: int, body: bytes = b"", **headers: str) -> Exception:
     ("error", "means"),
     [
         (refused(429), Refusal(True)),
-        (refused(429, **{"Retry-After": "7"}), Refusal(True, 7.0)),
+        (refused(429, headers={"Retry-After": "7"}), Refusal(True, 7.0)),
         (refused(503), Refusal(True)),
         (refused(429, b'{"error": {"code": "insufficient_quota"}}'), Refusal(False)),
         (refused(401), Refusal(False)),

@@ -10,6 +10,7 @@ import click
 
 from fullduplex.cli import _PATH, CANNOT_START, _cache, _family, _json, _Range, _say, _shown_json, main
 from fullduplex.cli.keys import origin, system_keys
+from fullduplex.cli.prices import priced
 from fullduplex.errors import InputError, printable
 
 
@@ -18,7 +19,7 @@ from fullduplex.errors import InputError, printable
 @click.option("--say", type=_PATH, metavar="FILE", help="What the user says. Default: sound like speech.")
 @click.option("--seconds", "lasts", type=_Range(2, 120), default=8.0, show_default=True, help="How long the talk is.")
 @click.option("--prompt", default="", metavar="TEXT", help="The instruction that the system is given.")
-@click.option("--price", metavar="AMOUNT", help="As with `run`: for a minute, or KIND=AMOUNT,…")
+@click.option("--price", callback=priced, metavar="AMOUNT", help="As with `run`: for a minute, or KIND=AMOUNT,…")
 @click.option("--items", type=click.IntRange(1), default=100, show_default=True, help="Of the benchmark to be priced.")
 @click.option("--item-seconds", type=_Range(1), default=30.0, show_default=True, help="How long each of them lasts.")
 @_json
@@ -27,7 +28,7 @@ def preflight(
     say: Path | None,
     lasts: float,
     prompt: str,
-    price: str | None,
+    price: Any,
     items: int,
     item_seconds: float,
     as_json: bool,
@@ -37,14 +38,14 @@ def preflight(
     Holds one short talk, which a vendor may charge. Exit 1 where something is missing, in one sentence.
     """
     from fullduplex.data import audio
-    from fullduplex.driving.prices import Prices, prices_of
+    from fullduplex.driving.prices import prices_of
     from fullduplex.model.spans import seconds
     from fullduplex.systems.build import build, hosted, key_names, named, needs_keys
     from fullduplex.systems.discreet import unheard
     from fullduplex.testing import preflight as looking
 
     spec = named(system)
-    prices = Prices.parse(price) if price else prices_of(spec, hosted=hosted(spec))
+    prices = price or prices_of(spec, hosted=hosted(spec))
     keys = system_keys(spec)
     checks = [looking.Checked("key", "ok", f"{name}: {origin(name)}") for name in keys]
     made = build(spec, _cache(), keys=keys)

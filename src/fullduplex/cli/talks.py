@@ -30,6 +30,7 @@ from fullduplex.cli import (
     main,
 )
 from fullduplex.cli.keys import system_keys
+from fullduplex.cli.prices import priced
 
 _CLOCKS = ("wall", "virtual", "step-honest", "step-algorithmic")
 
@@ -51,7 +52,7 @@ _driving_options = (
     click.option("--priming", type=_Range(0, 10), default=0.0, show_default=True, metavar="SECONDS",
                  help="How long the listener's player holds the first audio against jitter."),
     click.option("--per-minute", type=_Range(0, 10_000), metavar="N", help="Begin no more talks in a minute."),
-    click.option("--price", metavar="AMOUNT",
+    click.option("--price", callback=priced, metavar="AMOUNT",
                  help="US dollars for a minute of talk, or KIND=AMOUNT,… with input_audio, output_audio, input_text, "
                       "output_text, cached_audio, … for a million tokens, minute, talk. Default: a table's."),
     click.option("--max-cost", type=_Range(0), metavar="AMOUNT",
@@ -74,7 +75,6 @@ _driving_options = (
 def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path]:
     """Return what is asked, how it is driven, and where it goes."""
     from fullduplex.conversations import Driving
-    from fullduplex.driving.prices import Prices
     from fullduplex.model.spans import seconds
     from fullduplex.systems.build import named
 
@@ -86,7 +86,7 @@ def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path
         given["retries"],
         given["sessions"],
         priming=seconds(given["priming"]),
-        prices=Prices.parse(given["price"]) if given["price"] else None,
+        prices=given["price"],
         exclude=given["exclude"],
         max_cost=given["max_cost"],
         per_minute=given["per_minute"] or None,

@@ -48,6 +48,8 @@ class Prices:
                 found[name] = float(value)
             except ValueError:
                 raise InputError("--price", name, found=value, expected=_FORM) from None
+            if not math.isfinite(found[name]):
+                raise InputError("--price", name, found=f"{value}, which is not a finite number", expected=_FORM)
             if not 0 <= found[name] < 1e9:
                 raise InputError("--price", name, found=value, expected="US dollars, 0 or more")
         return cls(found.pop("minute", 0.0), found.pop("talk", 0.0), found)

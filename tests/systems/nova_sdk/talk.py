@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """The vendor's client holds a short talk: ``python talk.py PORT EVENTS``; run by a Python that has the SDK.
 
 EVENTS is a file with a JSON list of texts: what is sent, in order. What comes is printed, a JSON list of texts.
