@@ -106,6 +106,23 @@ def test_a_laugh_in_the_pause_is_no_silence() -> None:
     ]
 
 
+def test_a_word_that_lasts_into_the_pause_leaves_no_silence() -> None:
+    a, b = lone("we drove up to the lake (0.5) with all of them / sd")
+    # Two words of one speaker at once, as recognisers and people write them.
+    a.words[4] = replace(a.words[4], span=Span(a.words[4].span.start, seconds(2.8)))
+    assert reasons(INTRA, a, b) == ["a word of the speaker's lasts into the pause"]
+    a.words[4] = replace(a.words[4], span=Span(a.words[4].span.start, seconds(2.5)))
+    assert reasons(INTRA, a, b) == [""]
+
+
+def test_a_cut_goes_through_no_word_that_lasts_longer_than_the_last_one() -> None:
+    a, b = lone("we stayed for two weeks at the cabin near the big woods / sd (0.3) and then we left it / sd")
+    assert reasons(CONTINUOUS, a, b)[0] == ""
+    last = next(n for n, word in enumerate(a.words) if word.text == "big")
+    a.words[last] = replace(a.words[last], span=Span(a.words[last].span.start, seconds(4.28)))
+    assert reasons(CONTINUOUS, a, b)[0] == "the speaker is heard just after it"
+
+
 def test_a_pause_that_a_detector_hears_speech_in_is_none() -> None:
     a, b = lone("we drove up to the lake (0.5) with all of them / sd")
     whole = Timeline([Span(seconds(1), seconds(5))])

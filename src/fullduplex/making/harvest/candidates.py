@@ -43,8 +43,8 @@ class Candidate:
 
     @property
     def span(self) -> Span:
-        """Return the time from the first word's start to the last one's end."""
-        return Span(self.voice.words[self.first].span.start, self.voice.words[self.last - 1].span.end)
+        """Return the time from the first word's start to the end of the one that sounds last."""
+        return Span(self.voice.words[self.first].span.start, max(word.span.end for word in self.words))
 
     @property
     def text(self) -> str:
@@ -114,6 +114,9 @@ def stands_alone(candidate: Candidate, rules: Rules) -> str:
     """Keep what can be cut out without cutting anything of the speaker's beside it."""
     if not begins_alone(candidate.voice, candidate.first, rules):
         return "the speaker is heard just before it"
+    after = candidate.voice.words[candidate.last : candidate.last + 1]
+    if after and after[0].span.start - candidate.span.end < rules.alone_at_least:
+        return "the speaker is heard just after it"
     return "" if ends_alone(candidate.voice, candidate.last, rules) else "the speaker is heard just after it"
 
 

@@ -61,7 +61,7 @@ class Rules:
 
 
 #: Raised when the same corpus and rules would give other items.
-VERSION = 1
+VERSION = 2
 RULES: dict[str, Rules] = {"duplexact": Rules()}
 
 

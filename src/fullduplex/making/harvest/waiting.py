@@ -90,8 +90,10 @@ def _in_range(candidate: Candidate, rules: Rules) -> str:
 
 
 def _is_silent(candidate: Candidate, rules: Rules) -> str:
-    """Keep a pause in which the speaker is not heard: no sound, and no speech of a detector's."""
+    """Keep a pause in which the speaker is not heard: no sound, no word that lasts on, no speech of a detector's."""
     side = candidate.voice.side
+    if any(word.span & candidate.mark for word in candidate.words):
+        return "a word of the speaker's lasts into the pause"
     if side.sounds.within(candidate.mark) or side.asides.within(candidate.mark):
         return "the speaker is heard in the pause"
     if side.speech is None:
