@@ -58,11 +58,18 @@ class RunError(FullDuplexError):
     """A run on disk does not match what is asked: says what differs and what to do."""
 
 
+#: The two spaces at which a line does not end: as harmless as any other.
+_UNBROKEN = "\u00a0\u202f"
+
+
 def printable(text: str, limit: int = 300) -> str:
     """Return ``text`` safe to print on one line of a terminal.
 
     Names come from other people's files: control characters, line breaks and
-    bidirectional overrides become escapes, and long texts are cut.
+    bidirectional overrides become escapes, and long texts are cut. Spaces that do not break a line, which French
+    sets before some signs, stay.
     """
-    safe = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    safe = "".join(
+        c if c.isprintable() or c in _UNBROKEN else c.encode("unicode_escape").decode("ascii") for c in text
+    )
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"

@@ -19,6 +19,7 @@ from fullduplex.reporting.asked_alike import asked_alike
 from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions_latex import dimensions_latex
 from fullduplex.reporting.html import write_html
+from fullduplex.reporting.language import ENGLISH, ORIGINAL, Language, language_named
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.report import Speech, estimates_object, report_markdown, rows_of, speech_of, write_files
 from fullduplex.reporting.sounds import sound, sound_path, sound_tasks
@@ -48,11 +49,15 @@ def publish(
     engine: str = "",
     progress: Progress | None = None,
     embed: Callable[[str, str], bool] | None = None,
+    language: str = ORIGINAL,
 ) -> Published:
     """Write estimates, facts, report.md, estimates.csv, estimates.tex and report.html of ``scored`` runs.
 
     Each run has its own; where there are several, ``out`` has those that show them together, and their comparison.
+    ``language``: that of what people read (report.md, compare.md, estimates.tex, report.html); what programs read is
+    the same in every language. Raises :class:`InputError` on one that reports cannot be in.
     """
+    tell = language_named(language)
     tables = estimated(scored)
     spoken = [speech_of(one.run, one.measured, rows) for one, rows in zip(scored, tables, strict=True)]
     for one, rows, speech in zip(scored, tables, spoken, strict=True):
@@ -60,23 +65,23 @@ def publish(
     clocks = [_clock_rows(one.run) for one in scored]
     swayed = [_swayed(one.run) for one in scored]
     for one, rows, own, speech, depends in zip(scored, tables, clocks, spoken, swayed, strict=True):
-        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends])
+        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends], tell)
     all_speech = {variant: [row for speech in spoken for row in speech[variant]] for variant in tables[0]}
     all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)
     remarks = _remarks(scored) + [told for depends in swayed for told in depends]
     comparison = None
     if len(scored) > 1:
-        _write_tables(scored, all_rows, out, all_clocks, all_speech, remarks)
+        _write_tables(scored, all_rows, out, all_clocks, all_speech, remarks, tell)
         comparison = _compared(scored, out)
     if comparison is not None:
-        write_comparison(comparison, out)
+        write_comparison(comparison, out, tell)
     if page:
         _make_sounds(scored, engine, progress)
         pairs = [(one.run, one.measured) for one in scored]
         write_html(
             pairs, all_rows, out / "report.html", comparison=comparison, embed=embed, remarks=remarks,
-            clocks=all_clocks, speech=all_speech,
+            clocks=all_clocks, speech=all_speech, tell=tell,
         )  # fmt: skip
     return Published(tables, comparison)
 
@@ -119,10 +124,11 @@ def run_values(run: Run, base: Path) -> alike.RunValues:
     return alike.from_estimates(table, hearing=repr(sorted(hearing.items())), clock=_clock(run), audio=heard)
 
 
-def _simulated(scored: Sequence[Scored]) -> str:
+def _simulated(scored: Sequence[Scored], tell: Language) -> str:
     """Return what a table that is copied elsewhere has to say of its latencies."""
     which = [one.run.system for one in scored if _clock(one.run) == "step-algorithmic"]
-    return f"; latencies of {', '.join(which)} are simulated" if which else ""
+    told = tell("latencies of {systems} are simulated", systems=", ".join(which))
+    return f"{tell('; ')}{told}" if which else ""
 
 
 def _remarks(scored: Sequence[Scored]) -> list[str]:
@@ -153,18 +159,19 @@ def _write_tables(
     clocks: Sequence[Mapping[str, Any]],
     speech: Speech,
     remarks: Sequence[str],
+    tell: Language,
 ) -> None:
     pairs = [(one.run, one.measured) for one in scored]
     name = scored[0].run.about["benchmark"]["name"]
     variant, leading = next(iter(rows.items()))
     apart = grounds(pairs, rows)
     every = [row for table in rows.values() for row in table] + [row for its in apart for row in action_rows(its)]
-    heading = f"{name}@{variant}{_simulated(scored)}"
-    joined = dimensions_latex(action_tables(apart[0]), heading=heading) if apart else ""
-    _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech))
+    heading = f"{name}@{variant}{_simulated(scored, tell)}"
+    joined = dimensions_latex(action_tables(apart[0]), heading=heading, tell=tell) if apart else ""
+    _write(out / "report.md", report_markdown(pairs, rows, remarks, clocks, speech, tell))
     _write(out / "estimates.csv", csv_text(every))
     write_parquet(out / "estimates.parquet", every)
-    _write(out / "estimates.tex", "\n".join(filter(None, (latex(leading, heading=heading), joined))))
+    _write(out / "estimates.tex", "\n".join(filter(None, (latex(leading, heading=heading, tell=tell), joined))))
 
 
 def _clock_rows(run: Run) -> list[dict[str, Any]]:
@@ -191,8 +198,8 @@ def _make_sounds(scored: Sequence[Scored], engine: str, progress: Progress | Non
                 progress("page", done, len(tasks))
 
 
-def write_comparison(comparison: Any, out: Path) -> None:
+def write_comparison(comparison: Any, out: Path, tell: Language = ENGLISH) -> None:
     """Write compare.md and compare.json into ``out``."""
     out.mkdir(parents=True, exist_ok=True)
-    _write(out / "compare.md", compare.markdown(comparison))
+    _write(out / "compare.md", compare.markdown(comparison, tell))
     write_json(out / "compare.json", compare.to_json(comparison))

@@ -14,6 +14,7 @@ from fullduplex.measures.conversation import standing
 from fullduplex.measures.metric import Metric
 from fullduplex.measures.permutation import Paired, paired
 from fullduplex.model.trials import Absent
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.people_text import Figure, table
 from fullduplex.reporting.rows import figure, label
 from fullduplex.reporting.tables import markdown_text
@@ -121,49 +122,54 @@ def _placed(value: float | None, own: Column, people: Measured) -> dict[str, Any
     return made | ({"why": found.reason} if isinstance(found, Absent) else {"percentile": found.percentile})
 
 
-def among_people_markdown(pairs: Sequence[Pair]) -> str:
+def among_people_markdown(pairs: Sequence[Pair], tell: Language = ENGLISH) -> str:
     """Return the rows of :func:`among_people` as Markdown, a table for each variant; "" without a run of people."""
     rows = among_people(pairs)
     if not rows:
         return ""
-    parts = [f"## Beside {markdown_text(rows[0]['people_run'])}\n"]
+    parts = [f"## {tell('Beside {name}', name=markdown_text(rows[0]['people_run']))}\n"]
     variants = list(dict.fromkeys(row["variant"] for row in rows))
     for variant in variants:
         if len(variants) > 1:
             parts.append(f"### {markdown_text(variant)}\n")
-        parts += [_table([row for row in rows if row["variant"] == variant]), ""]
-    parts.append(
+        parts += [_table([row for row in rows if row["variant"] == variant], tell), ""]
+    said = tell(
         "Optimum: the best value that a metric can have; to it: value less optimum. To people: the mean of system less "
         "people over the items that both have, with its 95 % interval. Percentile: the value's place among people's "
-        f"conversations, of {FEWEST} or more. Their items were chosen for what these people did.\n"
+        "conversations, of {n} or more. Their items were chosen for what these people did.",
+        n=FEWEST,
     )
+    parts.append(f"{said}\n")
     return "\n".join(parts)
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+def _table(rows: Sequence[Mapping[str, Any]], tell: Language) -> str:
     head = [
         "System", "Scenario", "Metric", "Value", "People", "Optimum", "To it", "People to it", "To people (pairs)",
         "Percentile (conversations)",
     ]  # fmt: skip
-    return table(head, [_line(row) for row in rows])
+    return table([tell.of(name) for name in head], [_line(row, tell) for row in rows])
 
 
-def _line(row: Mapping[str, Any]) -> list[str]:
+def _line(row: Mapping[str, Any], tell: Language) -> list[str]:
     unit = str(row["unit"])
     to_people = "—"
     if row["to_people"] is not None:
         low, high = row["to_people_low"], row["to_people_high"]
-        interval = "" if low is None else f" [{signed(low, unit)}, {signed(high, unit)}]"
-        to_people = f"{signed(row['to_people'], unit)}{interval} ({row['pairs']})"
-    place = f"— ({row['why']})" if row["percentile"] is None else f"{row['percentile']:.0f} ({row['conversations']})"
+        ends = {"low": signed(low, unit, tell), "high": signed(high, unit, tell)}
+        interval = "" if low is None else f" {tell('[{low}, {high}]', **ends)}"
+        to_people = f"{signed(row['to_people'], unit, tell)}{interval} ({row['pairs']})"
+    why = tell.of(row["why"])
+    place = f"— ({why})" if row["percentile"] is None else f"{row['percentile']:.0f} ({row['conversations']})"
     return [
-        row["system"], row["scenario_title"], label(row), f"{figure(row['value'], unit)} (n {row['n']})",
-        f"{figure(row['people'], unit)} (n {row['people_n']})", figure(row["optimum"], unit),
-        signed(row["to_optimum"], unit), signed(row["people_to_optimum"], unit), Figure(to_people), place,
+        row["system"], tell.of(row["scenario_title"]), label(row, tell),
+        f"{figure(row['value'], unit, tell)} (n {row['n']})",
+        f"{figure(row['people'], unit, tell)} (n {row['people_n']})", figure(row["optimum"], unit, tell),
+        signed(row["to_optimum"], unit, tell), signed(row["people_to_optimum"], unit, tell), Figure(to_people), place,
     ]  # fmt: skip
 
 
-def signed(value: float | None, unit: str) -> str:
+def signed(value: float | None, unit: str, tell: Language = ENGLISH) -> str:
     """Return a difference with its sign; — where there is none."""
-    text = figure(value, unit)
+    text = figure(value, unit, tell)
     return f"+{text}" if value is not None and value > 0 else text

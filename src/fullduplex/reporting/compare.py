@@ -24,6 +24,7 @@ from fullduplex.reporting.alike import (
     items_must_agree,
     must_agree,
 )
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.rows import figure, interval, label
 from fullduplex.reporting.tables import markdown_text
 
@@ -215,30 +216,38 @@ def _one_json(one: Difference) -> dict[str, Any]:
     }
 
 
-def markdown(comparison: Comparison) -> str:
+def markdown(comparison: Comparison, tell: Language = ENGLISH) -> str:
     """Return the comparison as Markdown: for each later run its table, then the items behind each line."""
     first = comparison.runs[0]
     heading = markdown_text(f"{comparison.benchmark}@{comparison.variant}")
     tested = sum(one.adjusted is not None for one in comparison.differences)
-    parts = [f"# {heading}: differences from {markdown_text(first)}"]
-    parts += [f"Set aside: {markdown_text(what)}: {count}." for what, count in comparison.left_out.items()]
+    colon = tell(": ")
+    parts = [f"# {heading}{colon}{tell('differences from {run}', run=markdown_text(first))}"]
+    parts += [
+        f"{tell('Set aside')}{colon}{markdown_text(tell.of(what))}{colon}{count}."
+        for what, count in comparison.left_out.items()
+    ]
     if comparison.remark:
-        parts.append(f"**{markdown_text(comparison.remark)}**")
+        parts.append(f"**{markdown_text(tell.of(comparison.remark))}**")
     parts.append(
-        "Each line pairs the items that have a value in both runs. "
-        "Difference: the later run minus the first. p: sign-flip permutation, two-sided; "
-        f"Holm over the {tested} lines that have one. A line favours a run when its adjusted p is below "
-        f"{SIGNIFICANT} and a direction is better."
+        tell(
+            "Each line pairs the items that have a value in both runs. Difference: the later run minus the first. p: "
+            "sign-flip permutation, two-sided; Holm over the {n} lines that have one. A line favours a run when its "
+            "adjusted p is below {limit} and a direction is better.",
+            n=tested,
+            limit=tell.digits(str(SIGNIFICANT)),
+        )
     )
     for name in comparison.runs[1:]:
         lines = [one for one in comparison.differences if one.b == name]
-        parts += [f"## {markdown_text(name)} against {markdown_text(first)}", _table(first, name, lines)]
+        against = tell("{run} against {first}", run=markdown_text(name), first=markdown_text(first))
+        parts += [f"## {against}", _table(first, name, lines, tell)]
         for one in lines:
             if one.changes:
-                parts += [f"### {_title(one)}: {_what_moved(one)}", _changes(one)]
+                parts += [f"### {_title(one, tell)}{colon}{_what_moved(one, tell)}", _changes(one, tell)]
             if one.unpaired:
-                parts += [f"### {_title(one)}: without a pair", _unpaired(one)]
-    parts.append("\n".join(f"- {line}" for line in _methods(comparison.differences)))
+                parts += [f"### {_title(one, tell)}{colon}{tell('without a pair')}", _unpaired(one, tell)]
+    parts.append("\n".join(f"- {line}" for line in _methods(comparison.differences, tell)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -250,60 +259,69 @@ def favours(one: Difference) -> str:
     return one.b if (effect > 0) == (one.measured.better == "higher") else one.a
 
 
-def _table(first: str, name: str, differences: Sequence[Difference]) -> str:
-    heads = ["Scenario", "Metric", first, name, "Difference", "95 % interval", "n pairs", "p", "p (Holm)", "Favours"]
-    lines = [[*heads, "Without a pair"], ["---", "---", *["---:"] * 3, "---", *["---:"] * 3, "---", "---"]]
+def _table(first: str, name: str, differences: Sequence[Difference], tell: Language) -> str:
+    texts = ["Difference", "95 % interval", "n pairs", "p", "p (Holm)", "Favours", "Without a pair"]
+    heads = [tell("Scenario"), tell("Metric"), first, name, *(tell.of(text) for text in texts)]
+    lines = [heads, ["---", "---", *["---:"] * 3, "---", *["---:"] * 3, "---", "---"]]
     for one in differences:
         unit, found = one.measured.unit, one.paired
-        cells = [one.measured.scenario_title or one.scenario, _metric(one)]
-        cells += [figure(one.value_a, unit), figure(one.value_b, unit), _signed(found.effect, unit)]
-        cells += [interval({"low": found.low, "high": found.high, "unit": unit}) or "—", str(found.n)]
-        cells += [_p(found.p), _p(one.adjusted), favours(one)]
-        cells.append("; ".join(f"{count} × {reason}" for reason, count in one.unpaired.items()))
+        cells = [tell.of(one.measured.scenario_title or one.scenario), _metric(one, tell)]
+        cells += [figure(one.value_a, unit, tell), figure(one.value_b, unit, tell), _signed(found.effect, unit, tell)]
+        cells += [interval({"low": found.low, "high": found.high, "unit": unit}, tell) or "—", str(found.n)]
+        cells += [_p(found.p, tell), _p(one.adjusted, tell), favours(one)]
+        cells.append(tell("; ").join(f"{count} × {tell.of(reason)}" for reason, count in one.unpaired.items()))
         lines.append(cells)
     return "\n".join(f"| {' | '.join(line if i == 1 else map(markdown_text, line))} |" for i, line in enumerate(lines))
 
 
-def _methods(differences: Sequence[Difference]) -> list[str]:
+def _methods(differences: Sequence[Difference], tell: Language) -> list[str]:
     """Return each method with the lines that it served."""
     served: dict[str, list[str]] = {}
     for one in differences:
-        served.setdefault(one.paired.method, []).append(_title(one))
-    return [f"{markdown_text(method)}: {'; '.join(titles)}" for method, titles in served.items()]
+        served.setdefault(one.paired.method, []).append(_title(one, tell))
+    return [
+        f"{markdown_text(tell.of(method))}{tell(': ')}{tell('; ').join(titles)}" for method, titles in served.items()
+    ]
 
 
-def _metric(one: Difference) -> str:
-    return label({"metric": one.metric, "title": one.measured.title, "better": one.measured.better})
+def _metric(one: Difference, tell: Language) -> str:
+    return label({"metric": one.metric, "title": one.measured.title, "better": one.measured.better}, tell)
 
 
-def _title(one: Difference) -> str:
-    return markdown_text(f"{one.measured.scenario_title or one.scenario}, {one.measured.title or one.metric}")
+def _title(one: Difference, tell: Language) -> str:
+    scenario, metric = one.measured.scenario_title or one.scenario, one.measured.title or one.metric
+    return markdown_text(f"{tell.of(scenario)}, {tell.of(metric)}")
 
 
-def _what_moved(one: Difference) -> str:
+def _what_moved(one: Difference, tell: Language) -> str:
     if one.measured.kind in ("rate", "share"):
         up = sum(change.b > change.a for change in one.changes)
-        flips = "flip" if len(one.changes) == 1 else "flips"
-        return f"{len(one.changes)} {flips} ({up} from 0 to 1, {len(one.changes) - up} from 1 to 0)"
-    return "the largest change" if len(one.changes) == 1 else f"the {len(one.changes)} largest changes"
+        few, many = (
+            "{n} flip ({up} from 0 to 1, {down} from 1 to 0)",
+            "{n} flips ({up} from 0 to 1, {down} from 1 to 0)",
+        )
+        return tell.plural(few, many, len(one.changes), up=up, down=len(one.changes) - up)
+    return tell.plural("the largest change", "the {n} largest changes", len(one.changes))
 
 
-def _changes(one: Difference) -> str:
+def _changes(one: Difference, tell: Language) -> str:
     unit = one.measured.unit if one.measured.kind not in ("rate", "share") else "count"
-    heads = ["Item", one.a, one.b, "Difference", "Listen"]
+    heads = [tell("Item"), one.a, one.b, tell("Difference"), tell("Listen")]
     lines = [" | ".join(map(markdown_text, heads)), "--- | ---: | ---: | ---: | ---"]
     for change in one.changes:
         sounds = [_link(name, audio) for name, audio in ((one.a, change.audio_a), (one.b, change.audio_b)) if audio]
-        cells = [markdown_text(change.item), figure(change.a, unit), figure(change.b, unit)]
-        lines.append(" | ".join([*cells, _signed(change.b - change.a, unit), " · ".join(sounds)]))
+        cells = [markdown_text(change.item), figure(change.a, unit, tell), figure(change.b, unit, tell)]
+        lines.append(" | ".join([*cells, _signed(change.b - change.a, unit, tell), " · ".join(sounds)]))
     return "\n".join(f"| {line} |" for line in lines)
 
 
-def _unpaired(one: Difference) -> str:
+def _unpaired(one: Difference, tell: Language) -> str:
     by_reason: dict[str, list[str]] = {}
     for item, reason in one.unpaired_items:
         by_reason.setdefault(reason, []).append(markdown_text(item))
-    return "\n".join(f"- {markdown_text(reason)}: {', '.join(items)}" for reason, items in by_reason.items())
+    return "\n".join(
+        f"- {markdown_text(tell.of(reason))}{tell(': ')}{', '.join(items)}" for reason, items in by_reason.items()
+    )
 
 
 def _link(name: str, audio: str) -> str:
@@ -311,12 +329,12 @@ def _link(name: str, audio: str) -> str:
     return f"[{markdown_text(name)}](<{quote(audio, safe='/#')}>)"
 
 
-def _signed(value: float | None, unit: str) -> str:
-    text = figure(value, unit)
+def _signed(value: float | None, unit: str, tell: Language) -> str:
+    text = figure(value, unit, tell)
     return f"+{text}" if value is not None and value > 0 else text
 
 
-def _p(p: float | None) -> str:
+def _p(p: float | None, tell: Language) -> str:
     if p is None:
         return "—"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return f"< {tell.digits('0.001')}" if p < 0.001 else tell.digits(f"{p:.3f}")

@@ -7,25 +7,28 @@ from itertools import groupby
 from typing import Any
 
 from fullduplex.reporting.cells import Cell, parts_of
-from fullduplex.reporting.latex import latex_numbers, latex_text
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.latex import latex_numbers, latex_text, percent_close
 from fullduplex.reporting.rows import interval
+from fullduplex.reporting.translated import table_told
 
 #: A page is wide enough for so many columns of I / S (n); a table of more is cut between two actions.
 WIDEST = 5
 
 
-def dimensions_latex(tables: Sequence[Mapping[str, Any]], *, heading: str) -> str:
+def dimensions_latex(tables: Sequence[Mapping[str, Any]], *, heading: str, tell: Language = ENGLISH) -> str:
     """Return the tables whose cells join several numbers as LaTeX, "" where there are none.
 
     A system takes two lines, as in :func:`.latex.latex`: its numbers, then in small print their 95 % intervals and n.
     """
     made = []
-    for table in tables:
+    for table in (table_told(one, tell) for one in tables):
         if table["looks"] == "joined":
             pieces = _pieces(table["columns"])
             for number, places in enumerate(pieces, 1):
-                part = f" ({number} of {len(pieces)})" if len(pieces) > 1 else ""
-                made.append(_table(table, places, f"{heading}: {table['title']}{part}. {table['text']}"))
+                part = f" ({tell('{number} of {all}', number=number, all=len(pieces))})" if len(pieces) > 1 else ""
+                caption = f"{heading}{tell(': ')}{table['title']}{part}. {table['text']}"
+                made.append(_table(table, places, caption, tell))
     return "\n".join(made)
 
 
@@ -44,16 +47,16 @@ def _pieces(columns: Sequence[Mapping[str, str]]) -> list[list[int]]:
     return made
 
 
-def _table(table: Mapping[str, Any], places: Sequence[int], caption: str) -> str:
+def _table(table: Mapping[str, Any], places: Sequence[int], caption: str, tell: Language) -> str:
     columns = [table["columns"][place] for place in places]
     lines = [
         "\\begin{table*}[t]",
         "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
-        f"\\caption{{{latex_text(caption)} Below: 95\\,\\% intervals, n.}}",
+        f"\\caption{{{latex_text(caption)} {percent_close(tell('Below: 95 % intervals, n.'))}}}",
         f"\\begin{{tabular}}{{l{'c' * len(columns)}}}",
         "\\toprule",
         *_grouped(columns),
-        " & ".join(["System", *map(_head, columns)]) + r" \\",
+        " & ".join([latex_text(tell("System")), *map(_head, columns)]) + r" \\",
         "\\midrule",
     ]
     told: dict[int, int] = {}
@@ -65,7 +68,7 @@ def _table(table: Mapping[str, Any], places: Sequence[int], caption: str) -> str
         cells = [row["cells"][place] for place in places]
         name = row["name"] + (f" ({'; '.join(row['marks'])})" if row["marks"] else "")
         lines.append(" & ".join([latex_text(name), *(_value(one, told) for one in cells)]) + r" \\")
-        lines.append(" & ".join(["", *map(_small, cells)]) + r" \\[2pt]")
+        lines.append(" & ".join(["", *(_small(one, tell) for one in cells)]) + r" \\[2pt]")
     lines += ["\\bottomrule", "\\end{tabular}"]
     notes = [f"\\textsuperscript{{{own}}} {latex_text(table['footnotes'][ref - 1])}" for ref, own in told.items()]
     notes += [latex_text(note) for note in table["notes"]]
@@ -102,10 +105,10 @@ def _value(its: Cell | None, told: dict[int, int]) -> str:
     return " / ".join(parts) + latex_numbers(its["tail"]) + (f"\\textsuperscript{{{refs}}}" if refs else "")
 
 
-def _small(its: Cell | None) -> str:
+def _small(its: Cell | None, tell: Language) -> str:
     if its is None:
         return ""
-    bounds = [interval(part) or "—" for part in parts_of(its)]
+    bounds = [interval(part, tell) or "—" for part in parts_of(its)]
     text = " / ".join(bounds) if any(one != "—" for one in bounds) else ""
     told = " ".join(filter(None, (latex_numbers(text), f"n={its['n']}")))
     return f"{{\\scriptsize {told}}}"

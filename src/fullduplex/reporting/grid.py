@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullduplex.errors import printable
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.rows import (
     Row,
     absences,
@@ -41,7 +42,7 @@ class Grid:
     cells: Mapping[tuple[str, Column], Cell]
     notes: tuple[str, ...]
 
-    def spans(self) -> list[tuple[str, int]]:
+    def spans(self, tell: Language = ENGLISH) -> list[tuple[str, int]]:
         """Return each scenario's label with the number of its columns, in order."""
         found: list[tuple[str, int]] = []
         last = None
@@ -49,12 +50,12 @@ class Grid:
             if column[0] == last:
                 found[-1] = (found[-1][0], found[-1][1] + 1)
             else:
-                found.append((scenario_label(self.heads[column]), 1))
+                found.append((scenario_label(self.heads[column], tell), 1))
             last = column[0]
         return found
 
 
-def grids(rows: Iterable[Row]) -> list[Grid]:
+def grids(rows: Iterable[Row], tell: Language = ENGLISH) -> list[Grid]:
     """Return a grid for each variant among ``rows``, in the order in which they first appear, or one for each scenario.
 
     Numbers under different rules never share a table.
@@ -64,29 +65,29 @@ def grids(rows: Iterable[Row]) -> list[Grid]:
         by_variant.setdefault(printable(str(row.get("variant") or "")), []).append(row)
     made = []
     for variant, found in by_variant.items():
-        grid = _grid(variant, found)
-        made += [grid] if len(grid.columns) <= WIDEST else _by_scenario(variant, found)
+        grid = _grid(variant, found, tell)
+        made += [grid] if len(grid.columns) <= WIDEST else _by_scenario(variant, found, tell)
     return [grid for grid in made if grid.columns]
 
 
-def _by_scenario(variant: str, rows: Iterable[Row]) -> list[Grid]:
+def _by_scenario(variant: str, rows: Iterable[Row], tell: Language) -> list[Grid]:
     """Return a grid for each scenario, of a table that no page is wide enough for."""
     parts: dict[str, list[Row]] = {}
     for row in rows:
-        parts.setdefault(scenario_label(row), []).append(row)
-    return [_grid(", ".join(filter(None, (variant, title))), found) for title, found in parts.items()]
+        parts.setdefault(scenario_label(row, tell), []).append(row)
+    return [_grid(", ".join(filter(None, (variant, title))), found, tell) for title, found in parts.items()]
 
 
-def published_grids(rows: Iterable[Row]) -> list[Grid]:
+def published_grids(rows: Iterable[Row], tell: Language = ENGLISH) -> list[Grid]:
     """Return a grid for each source and variant among published rows, titled so."""
     by_source: dict[str, list[Row]] = {}
     for row in rows:
         named = ", ".join(printable(str(row[key])) for key in ("source", "variant") if row.get(key))
-        by_source.setdefault(f"As published ({named})", []).append(row)
-    return [_grid(title, found) for title, found in by_source.items()]
+        by_source.setdefault(tell("As published ({named})", named=named), []).append(row)
+    return [_grid(title, found, tell) for title, found in by_source.items()]
 
 
-def _grid(title: str, rows: Sequence[Row]) -> Grid:
+def _grid(title: str, rows: Sequence[Row], tell: Language) -> Grid:
     heads: dict[Column, Row] = {}
     systems: dict[str, None] = {}
     placed: dict[tuple[str, Column], Row] = {}
@@ -111,7 +112,7 @@ def _grid(title: str, rows: Sequence[Row]) -> Grid:
         for column in columns:
             if (system, column) in placed:
                 row = placed[system, column]
-                text = _note(row)
+                text = _note(row, tell)
                 number = notes.setdefault(text, len(notes) + 1) if text else 0
                 cells[system, column] = Cell(
                     row, figure(row["value"], str(row.get("unit", ""))) in best[column], number
@@ -137,16 +138,17 @@ def _best(rows: Sequence[Row]) -> frozenset[str]:
     return frozenset([figure(top["value"], str(top.get("unit", "")))])
 
 
-def _note(row: Row) -> str:
+def _note(row: Row, tell: Language) -> str:
     """Return what a reader of the bare number has to know: a departure, or why there is none."""
-    where = f"{system_label(row)}, {scenario_label(row)}, {label(row).rstrip(' ↑↓')}"
+    system, colon = system_label(row, tell), tell(": ")
+    where = f"{system}, {scenario_label(row, tell)}, {label(row, tell).rstrip(' ↑↓')}"
     if row.get("departure"):
-        return f"{where}: {printable(str(row['departure']), 600)}"
+        return f"{where}{colon}{printable(tell.of(str(row['departure'])), 600)}"
     if row.get("judged_by") and row["value"] is not None:
         # One note for all the numbers of one judge; what else is to be said of it stands once, under the tables.
         told = "; ".join(f"judged by {one.name}, rubric {one.rubric}" for one in row.get("judges") or () if one.rubric)
         said = f"{told}; {row['worth']}" if told else str(row["judged_by"])
-        return f"{system_label(row)}: {printable(said, 900)}"
+        return f"{system}{colon}{printable(tell.of(said), 900)}"
     if row["value"] is None:
-        return f"{where}: no value" + (f" ({absences(row)})" if absences(row) else " (no items)")
+        return f"{where}{colon}{tell('no value')} ({absences(row, tell) or tell('no items')})"
     return ""

@@ -19,6 +19,7 @@ from fullduplex.reporting.cards import cards, grounds
 from fullduplex.reporting.condition import condition_of
 from fullduplex.reporting.conversation import probes_of, short_events, turns_of
 from fullduplex.reporting.dimensions import dimensions
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listed import listings
 from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.provenance import accents, made_with
@@ -43,17 +44,18 @@ def write_html(
     remarks: Iterable[str] = (),
     clocks: Sequence[Mapping[str, Any]] = (),
     speech: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
+    tell: Language = ENGLISH,
 ) -> None:
     """Write the page one can hear. Each item's stereo file must have been made (see :mod:`.sounds`).
 
-    ``embed`` says of a system and an item whether its sound goes into the page itself.
+    ``embed`` says of a system and an item whether its sound goes into the page itself; ``tell`` is its language.
     """
     first = pairs[0][0]
     name = first.about["benchmark"]["name"]
     driven = _talks_of(pairs)
     told = grounds(pairs, rows)
     data = PageData(
-        title=title or f"{name}: {', '.join(run.system for run, _ in pairs)}",
+        title=title or f"{name}{tell(': ')}{', '.join(run.system for run, _ in pairs)}",
         benchmark=name,
         variants=list(rows),
         systems=[run.system for run, _ in pairs],
@@ -94,7 +96,7 @@ def write_html(
                 path = sound_path(run, folder)
                 if embed(run.system, item["id"]) and path.is_file():
                     embedded[f"{run.system}/{item['set']}/{item['id']}"] = path
-    write_page(out, data, _page_items(pairs, out.parent), embed=embedded)
+    write_page(out, data, _page_items(pairs, out.parent), embed=embedded, tell=tell)
 
 
 #: Each driven run's system with the counts over its talks.

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 
 from fullduplex.errors import printable
 from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.rows import Row, figure, interval, label, system_label
 
 _SPECIAL = {
     **{"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_"},
     **{"^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}"},
     **{"|": r"\textbar{}", '"': "''", "[": "{[}", "]": "{]}", "*": "{*}", "`": r"\`{}"},
+    **{"\u00a0": "~", "\u202f": r"\,", "«": r"$\scriptscriptstyle\ll$", "»": r"$\scriptscriptstyle\gg$"},
     **{"—": "---", "–": "--", "×": r"$\times$", "±": r"$\pm$", "µ": r"$\mu$", "…": r"\ldots{}"},
     **{
         "↑": r"$\uparrow$",
@@ -35,18 +37,19 @@ _ACCENTS = {
 }
 
 
-def latex(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()) -> str:
+def latex(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = (), tell: Language = ENGLISH) -> str:
     """Return the standard table as LaTeX; it needs the booktabs package and no encoding.
 
     A system takes two lines: its values, then in small print each 95 % interval and n.
     Bold and arrows as in the Markdown. Notes follow the table; published rows are tables
     of their own.
     """
-    found = grids(rows)
+    found = grids(rows, tell)
     made = []
     for grid in found:
-        made.append(_table(grid, heading if len(found) == 1 else f"{heading}: {grid.title or 'no variant named'}"))
-    made += [_table(grid, grid.title) for grid in published_grids(published)]
+        titled = f"{heading}{tell(': ')}{grid.title or tell('no variant named')}"
+        made.append(_table(grid, heading if len(found) == 1 else titled, tell))
+    made += [_table(grid, grid.title, tell) for grid in published_grids(published, tell)]
     return "% Needs \\usepackage{booktabs}.\n" + "\n".join(made)
 
 
@@ -69,14 +72,18 @@ def _character(character: str) -> str:
     return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
-def _table(grid: Grid, caption: str) -> str:
-    spans = grid.spans()
+def _table(grid: Grid, caption: str, tell: Language) -> str:
+    spans = grid.spans(tell)
     groups = [f"\\multicolumn{{{width}}}{{c}}{{{_stacked(name)}}}" for name, width in spans]
     rules, at = [], 2
     for _, width in spans:
         rules.append(f"\\cmidrule(lr){{{at}-{at + width - 1}}}")
         at += width
-    below = " Below each value: 95\\,\\% interval, n." if any(map(_small, grid.cells.values())) else ""
+    below = (
+        f" {percent_close(tell('Below each value: 95 % interval, n.'))}"
+        if any(_small(c, tell) for c in grid.cells.values())
+        else ""
+    )
     lines = [
         "\\begin{table*}[t]",
         "\\centering\\small\\setlength{\\tabcolsep}{3pt}",
@@ -85,13 +92,16 @@ def _table(grid: Grid, caption: str) -> str:
         "\\toprule",
         " & ".join(["", *groups]) + r" \\",
         " ".join(rules),
-        " & ".join(["System", *(latex_text(label(grid.heads[column])) for column in grid.columns)]) + r" \\",
+        " & ".join([latex_text(tell("System")), *(latex_text(label(grid.heads[c], tell)) for c in grid.columns)])
+        + r" \\",
         "\\midrule",
     ]
     for system in grid.systems:
         cells = [grid.cells.get((system, column)) for column in grid.columns]
-        lines.append(" & ".join([latex_text(system_label({"system": system})), *map(_value, cells)]) + r" \\")
-        small = [_small(cell) for cell in cells]
+        lines.append(
+            " & ".join([latex_text(system_label({"system": system}, tell)), *(_value(c, tell) for c in cells)]) + r" \\"
+        )
+        small = [_small(cell, tell) for cell in cells]
         if any(small):
             lines.append(" & ".join(["", *small]) + r" \\[2pt]")
     lines += ["\\bottomrule", "\\end{tabular}"]
@@ -113,17 +123,22 @@ def latex_numbers(text: str) -> str:
     return re.sub(r"(?<![\w-])-(?=\d)", "$-$", latex_text(text))
 
 
-def _value(cell: Cell | None) -> str:
+def percent_close(text: str) -> str:
+    """Return a text with a thin space before each sign of percent."""
+    return latex_text(text).replace(r" \%", r"\,\%").replace(r"~\%", r"\,\%")
+
+
+def _value(cell: Cell | None, tell: Language) -> str:
     if cell is None:
         return ""
-    text = latex_numbers(figure(cell.row["value"], str(cell.row.get("unit", ""))))
+    text = latex_numbers(figure(cell.row["value"], str(cell.row.get("unit", "")), tell))
     text = f"\\textbf{{{text}}}" if cell.best else text
     return text + (f"\\textsuperscript{{{cell.note}}}" if cell.note else "")
 
 
-def _small(cell: Cell | None) -> str:
+def _small(cell: Cell | None, tell: Language) -> str:
     if cell is None or cell.row["value"] is None:
         return ""
     n = "" if cell.row.get("n") is None else f"n={cell.row['n']}"
-    texts = [latex_numbers(interval(cell.row)), n]
+    texts = [latex_numbers(interval(cell.row, tell)), n]
     return f"{{\\scriptsize {' '.join(filter(None, texts))}}}" if any(texts) else ""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.tables import markdown_text
+from fullduplex.reporting.translated import listing_told
 from fullduplex.runs.measured import Column, Measured
 from fullduplex.runs.run import Run
 
@@ -36,18 +38,19 @@ def listings(pairs: Iterable[tuple[Run, Measured]]) -> list[Listing]:
     return made
 
 
-def listings_markdown(lists: Sequence[Mapping[str, Any]]) -> str:
+def listings_markdown(lists: Sequence[Mapping[str, Any]], tell: Language = ENGLISH) -> str:
     """Return the lists as Markdown, "" where there are none."""
     parts = []
-    for one in lists:
+    colon = tell(": ")
+    for one in (listing_told(one, tell) for one in lists):
         under = f", {', '.join(one['variants'])}" if one["several"] else ""
-        parts.append(f"## {markdown_text(one['system'] + under)}: {markdown_text(one['heading'])} ({one['n']})\n")
+        parts.append(f"## {markdown_text(one['system'] + under)}{colon}{markdown_text(one['heading'])} ({one['n']})\n")
         for row in one["rows"]:
             parts.append(
-                f"- {markdown_text(row['scenario'])}/{markdown_text(row['item'])}: {markdown_text(row['why'])}"
+                f"- {markdown_text(row['scenario'])}/{markdown_text(row['item'])}{colon}{markdown_text(row['why'])}"
             )
         if one["n"] > len(one["rows"]):
-            parts.append(f"- and {one['n'] - len(one['rows'])} more")
+            parts.append(f"- {tell('and {n} more', n=one['n'] - len(one['rows']))}")
         parts.append("")
     return "\n".join(parts)
 

@@ -17,6 +17,7 @@ from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.dimensions_text import dimensions_markdown
 from fullduplex.reporting.entered import Entered, entered
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listed import listings, listings_markdown
 from fullduplex.reporting.provenance import accents, made_with
 from fullduplex.reporting.rows import estimate_row
@@ -152,65 +153,76 @@ def report_markdown(
     remarks: Iterable[str] = (),
     clocks: Sequence[Mapping[str, Any]] = (),
     speech: Mapping[str, Sequence[Mapping[str, Any]]] = MappingProxyType({}),
+    tell: Language = ENGLISH,
 ) -> str:
     """Return the report as Markdown: a table for each variant, what moved and why, departures, failures, provenance.
 
     ``clocks`` are the numbers that are not the same under every clock, see :func:`clock_rows`; ``speech`` is how speech
-    changes over events, see :func:`speech_of`.
+    changes over events, see :func:`speech_of`; ``tell`` is its language.
     """
-    first = pairs[0][0]
+    first, colon = pairs[0][0], tell(": ")
     name = first.about["benchmark"]["name"]
     parts = [f"# {name}\n"]
     shown = [one.to_row() for one in published(name)]
-    parts.append(dimensions_markdown([table for ground in grounds(pairs, rows)[:1] for table in dimensions(ground)]))
+    tables = [table for ground in grounds(pairs, rows)[:1] for table in dimensions(ground)]
+    parts.append(dimensions_markdown(tables, tell=tell))
     for number, (variant, table) in enumerate(rows.items()):
         summary = next((b.summary for b in pairs[0][1].benchmarks if b.variant == variant), "")
         heading = f"{name}@{variant}"
-        parts.append(markdown(table, heading=heading, published=shown if number == 0 else ()))
+        parts.append(markdown(table, heading=heading, published=shown if number == 0 else (), tell=tell))
         if summary:
-            parts.append(f"{heading}: {markdown_text(summary)}.\n")
-    parts.append(listings_markdown(listings(pairs)))
-    parts.append(speech_markdown(speech))
-    parts.append(among_people_markdown(pairs))
-    parts.append(_people_markdown(pairs))
-    parts.append(clocks_markdown(clocks))
-    parts.append(talks_markdown([run for run, _ in pairs]))
+            parts.append(f"{heading}{colon}{markdown_text(tell.of(summary))}.\n")
+    parts.append(listings_markdown(listings(pairs), tell))
+    parts.append(speech_markdown(speech, tell))
+    parts.append(among_people_markdown(pairs, tell))
+    parts.append(_people_markdown(pairs, tell))
+    parts.append(clocks_markdown(clocks, tell))
+    parts.append(talks_markdown([run for run, _ in pairs], tell))
     moves = moved(pairs, rows)
     if moves:
-        parts.append("## What each rule moved\n")
+        parts.append(f"## {tell('What each rule moved')}\n")
         for move in moves:
-            values = ", ".join(f"{v}: {'—' if x is None else f'{x:.3f}'}" for v, x in move["values"].items())
+            shown_as = {v: "—" if x is None else tell.digits(f"{x:.3f}") for v, x in move["values"].items()}
+            values = tell(", ").join(f"{variant}{colon}{value}" for variant, value in shown_as.items())
             where = f"{move['system']}, {move['scenario']}, {move['metric']}"
-            parts.append(f"- {markdown_text(where)}: {values}. {markdown_text(move['rule'])}")
+            parts.append(f"- {markdown_text(where)}{colon}{values}. {markdown_text(tell.of(move['rule']))}")
         parts.append("")
-    parts.append("## Departures\n")
+    parts.append(f"## {tell('Departures')}\n")
     for departure in departures(pairs):
-        text = f"{departure['variant']}, {departure['where']}: there, {departure['theirs']}; here, {departure['ours']}"
-        parts.append(f"- {markdown_text(text)} ({markdown_text(departure['why'])})")
+        its = {key: tell.of(departure[key]) for key in ("where", "theirs", "ours", "why")}
+        text = tell("{variant}, {where}: there, {theirs}; here, {ours}", **{**its, "variant": departure["variant"]})
+        parts.append(f"- {markdown_text(text)} ({markdown_text(its['why'])})")
     failed = {f"{run.system}: {item}": why for run, measured in pairs for item, why in measured.failed.items()}
     if failed:
-        parts.append(f"\n## Failed items ({len(failed)})\n")
-        parts += [f"- {markdown_text(item)}: {markdown_text(why)}" for item, why in list(failed.items())[:200]]
+        parts.append(f"\n## {tell('Failed items ({n})', n=len(failed))}\n")
+        shown_first = list(failed.items())[:200]
+        parts += [f"- {markdown_text(item)}{colon}{markdown_text(tell.kept(why))}" for item, why in shown_first]
     by_hand = corrections(pairs)
     if by_hand:
-        parts.append(f"\n## Corrections by hand ({len(by_hand)})\n")
-        parts += [f"- {markdown_text(one)}" for one in by_hand]
+        parts.append(f"\n## {tell('Corrections by hand ({n})', n=len(by_hand))}\n")
+        parts += [f"- {markdown_text(tell.of(one))}" for one in by_hand]
     told = list(dict.fromkeys(remarks))
     told += [f"{run.system}: {sentence}" for run, _ in pairs for sentence in accents(run)]
     if told:
-        parts.append("\n## Remarks\n")
-        parts += [f"- {markdown_text(remark)}" for remark in told]
-    parts.append("\n## How it was made\n")
+        parts.append(f"\n## {tell('Remarks')}\n")
+        parts += [f"- {markdown_text(tell.of(remark))}" for remark in told]
+    parts.append(f"\n## {tell('How it was made')}\n")
     for run, _ in pairs:
         about = run.about
-        heard = ", ".join(f"{key}: {_spec(value['detector'])}" for key, value in about.get("hearings", {}).items())
-        words = markdown_text(_spec(about.get("recogniser")))
-        count = (about.get("source") or {}).get("items", "unknown")
-        parts.append(
-            f"- {markdown_text(run.system)}: fullduplex {about['fullduplex']}, words: {words}, "
-            f"speech: {markdown_text(heard)}, seed {about.get('seed')}, {count} items"
+        hearings = about.get("hearings", {}).items()
+        heard = ", ".join(f"{key}{colon}{_spec(value['detector'], tell)}" for key, value in hearings)
+        count = (about.get("source") or {}).get("items", tell("unknown"))
+        line = tell(
+            "fullduplex {version}, words: {words}, speech: {speech}, seed {seed}, {count} items",
+            version=about["fullduplex"],
+            words=markdown_text(_spec(about.get("recogniser"), tell)),
+            speech=markdown_text(heard),
+            seed=about.get("seed"),
+            count=count,
         )
-        parts += [f"  - {markdown_text(name)}: {markdown_text(said)}" for name, said in made_with(run).items()]
+        parts.append(f"- {markdown_text(run.system)}{colon}{line}")
+        made = {tell.of(name): tell.kept(str(said)) for name, said in made_with(run).items()}
+        parts += [f"  - {markdown_text(name)}{colon}{markdown_text(said)}" for name, said in made.items()]
     return "\n".join(parts) + "\n"
 
 
@@ -233,21 +245,22 @@ def corrections(pairs: Sequence[Pair]) -> list[str]:
     return told
 
 
-def _people_markdown(pairs: Sequence[Pair]) -> str:
+def _people_markdown(pairs: Sequence[Pair], tell: Language) -> str:
     """Return how metrics go with what people rated, "" where nobody did."""
     parts = []
     for run, _ in pairs:
         head, *lines = goes_with_lines(agreement_of(run, "goes_with")) or [""]
         if head:
-            parts.append(f"## {markdown_text(run.system)}: {head[0].lower()}{head[1:]}\n")
-            parts += [f"- {markdown_text(line.strip())}" for line in lines]
+            head = tell.of(head)
+            parts.append(f"## {markdown_text(run.system)}{tell(': ')}{head[0].lower()}{head[1:]}\n")
+            parts += [f"- {markdown_text(tell.of(line.strip()))}" for line in lines]
             parts.append("")
     return "\n".join(parts)
 
 
-def _spec(value: Any) -> str:
+def _spec(value: Any, tell: Language) -> str:
     if not isinstance(value, Mapping):
-        return str(value or "recorded")
+        return str(value) if value else tell("recorded")
     options = ", ".join(f"{key}={option}" for key, option in value.get("options", {}).items())
     return f"{value['name']} ({options})" if options else str(value["name"])
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from fullduplex.errors import printable
 from fullduplex.measures.metric import Estimate, Metric
+from fullduplex.reporting.language import ENGLISH, Language
 
 Row = Mapping[str, Any]
 
@@ -59,7 +60,7 @@ def estimate_row(
     return row | ({"item_set": item_set} if item_set else {})
 
 
-def figure(value: float | None, unit: str = "") -> str:
+def figure(value: float | None, unit: str = "", tell: Language = ENGLISH) -> str:
     """Return a value as a table prints it; — when there is none.
 
     Three decimals unless the unit is worth fewer. A value of three that would round to 0 without
@@ -72,28 +73,28 @@ def figure(value: float | None, unit: str = "") -> str:
         decimals = 1
     text = f"{value:.{decimals}f}"
     if value != 0 and float(text) == 0 and unit not in _DECIMALS:
-        return f"{value:.2g}"
-    return text.removeprefix("-") if float(text) == 0 else text
+        return tell.digits(f"{value:.2g}")
+    return tell.digits(text.removeprefix("-") if float(text) == 0 else text)
 
 
-def interval(row: Row) -> str:
+def interval(row: Row, tell: Language = ENGLISH) -> str:
     """Return a row's 95 % interval as ``[low, high]``; "" when it has none."""
     if row.get("low") is None or row.get("high") is None:
         return ""
     unit = str(row.get("unit", ""))
-    return f"[{figure(row['low'], unit)}, {figure(row['high'], unit)}]"
+    return tell("[{low}, {high}]", low=figure(row["low"], unit, tell), high=figure(row["high"], unit, tell))
 
 
-def absences(row: Row) -> str:
+def absences(row: Row, tell: Language = ENGLISH) -> str:
     """Return what is missing and why, the most frequent reason first: ``3 × no words; 1 × failed``."""
     counts = sorted((row.get("absent") or {}).items(), key=lambda pair: (-pair[1], pair[0]))
-    return "; ".join(f"{count} × {printable(str(reason))}" for reason, count in counts)
+    return tell("; ").join(f"{count} × {printable(tell.of(str(reason)))}" for reason, count in counts)
 
 
-def label(row: Row) -> str:
+def label(row: Row, tell: Language = ENGLISH) -> str:
     """Return a metric's title with the arrow of its better direction; none where neither is better."""
     arrow = ARROWS.get(str(row.get("better", "")), "")
-    title = printable(str(row.get("title") or row["metric"]))
+    title = printable(tell.of(str(row.get("title") or row["metric"])))
     return f"{title} {arrow}" if arrow else title
 
 
@@ -104,11 +105,11 @@ def waits_for_a_judge(row: Row) -> bool:
     )
 
 
-def scenario_label(row: Row) -> str:
+def scenario_label(row: Row, tell: Language = ENGLISH) -> str:
     """Return a scenario's title, else its name."""
-    return printable(str(row.get("scenario_title") or row["scenario"]))
+    return printable(tell.of(str(row.get("scenario_title") or row["scenario"])))
 
 
-def system_label(row: Row) -> str:
+def system_label(row: Row, tell: Language = ENGLISH) -> str:
     """Return a system's name, safe to print."""
-    return printable(str(row.get("system") or "")) or "(unnamed)"
+    return printable(str(row.get("system") or "")) or tell("(unnamed)")

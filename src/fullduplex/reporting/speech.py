@@ -8,7 +8,8 @@ from typing import Any
 from fullduplex.measures.permutation import holm
 from fullduplex.measures.significance import FeatureTest, PairedTest, paired_tests, released_tests
 from fullduplex.model.trials import Absent
-from fullduplex.reporting.rows import figure
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.rows import figure, interval
 from fullduplex.runs.measured import Column, Measured
 
 FAMILY = "speech features"
@@ -57,11 +58,8 @@ def speech_rows(measured: Measured, variant: str, seed: int) -> list[dict[str, A
     return made
 
 
-def speech_markdown(rows: Mapping[str, Sequence[Mapping[str, Any]]], *, systems: Sequence[str] = ()) -> str:
-    """Return the tables of speech before and after by variant in Markdown; "" where there are none.
-
-    ``systems`` are the systems' names where a row names one.
-    """
+def speech_markdown(rows: Mapping[str, Sequence[Mapping[str, Any]]], tell: Language = ENGLISH) -> str:
+    """Return the tables of speech before and after by variant in Markdown; "" where there are none."""
     parts = []
     for variant, found in rows.items():
         if not any(row["n"] for row in found):
@@ -70,43 +68,46 @@ def speech_markdown(rows: Mapping[str, Sequence[Mapping[str, Any]]], *, systems:
         head = ["System"] if several else []
         head += ["Scenario", "Feature", "From, to", "From", "To", "Change", "95 % interval"]
         head += ["n", "p", "p, corrected", "d_z"]
-        lines = [head, ["---"] * len(head)]
+        lines = [[tell.of(name) for name in head], ["---"] * len(head)]
         for row in (row for row in found if row["n"]):
-            lines.append([*([str(row.get("system", ""))] if several else []), *_cells(row)])
+            lines.append([*([str(row.get("system", ""))] if several else []), *_cells(row, tell)])
         theirs = [row for row in found if row.get("released") and row["released"]["p"] is not None]
-        parts.append(f"## Speech before and after, {variant}\n")
+        parts.append(f"## {tell('Speech before and after, {variant}', variant=variant)}\n")
         parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
-        parts.append(
-            "\nChange: to less from, paired over the items that have both. p: permutation of signs; corrected by "
+        said = tell(
+            "Change: to less from, paired over the items that have both. p: permutation of signs; corrected by "
             "Holm's method over the features of a scenario and comparison. d_z: the change over the spread of the "
-            "changes, from five pairs on. Intervals of fewer than 20 are too narrow.\n"
+            "changes, from five pairs on. Intervals of fewer than 20 are too narrow."
         )
+        parts.append(f"\n{said}\n")
         if theirs:
-            parts.append(
-                "As the released script tests it (samples judged C_RESPOND, outliers trimmed by MAD, paired t):\n"
+            head_line = tell(
+                "As the released script tests it (samples judged C_RESPOND, outliers trimmed by MAD, paired t):"
             )
-            parts += [f"- {_released_text(row)}" for row in theirs]
+            parts.append(f"{head_line}\n")
+            parts += [f"- {_released_text(row, tell)}" for row in theirs]
             parts.append("")
     return "\n".join(parts)
 
 
-def _cells(row: Mapping[str, Any]) -> list[str]:
+def _cells(row: Mapping[str, Any], tell: Language) -> list[str]:
     unit = str(row["unit"])
-    interval = "—" if row["low"] is None else f"[{figure(row['low'], unit)}, {figure(row['high'], unit)}]"
+    size = "—" if row["d_z"] is None or row["n"] < FEWEST else tell.digits(f"{row['d_z']:.2f}")
     return [
-        str(row["scenario_title"]), f"{row['title']} ({unit})", str(row["comparison"]), figure(row["before"], unit),
-        figure(row["after"], unit), figure(row["change"], unit), interval, str(row["n"]), figure(row["p"]),
-        figure(row["p_holm"]), "—" if row["d_z"] is None or row["n"] < FEWEST else f"{row['d_z']:.2f}",
+        tell.of(str(row["scenario_title"])), f"{tell.of(str(row['title']))} ({unit})", tell.of(str(row["comparison"])),
+        figure(row["before"], unit, tell), figure(row["after"], unit, tell), figure(row["change"], unit, tell),
+        interval(row, tell) or "—", str(row["n"]), figure(row["p"], "", tell), figure(row["p_holm"], "", tell), size,
     ]  # fmt: skip
 
 
-def _released_text(row: Mapping[str, Any]) -> str:
+def _released_text(row: Mapping[str, Any], tell: Language) -> str:
     its = row["released"]
-    return (
-        f"{row['scenario_title']}, {row['title']}, {row['comparison']}: {its['before']:.2f} to {its['after']:.2f}, "
-        f"t({its['df']}) = {its['t']:.2f}, p = {its['p']:.3f}, Holm {its['p_holm']:.3f}, d_z = {its['d_z']:.2f}, "
-        f"n = {its['n']}, {its['n_removed']} trimmed"
-    )
+    where = ", ".join(tell.of(str(row[key])) for key in ("scenario_title", "title", "comparison"))
+    numbers = {key: tell.digits(f"{its[key]:.2f}") for key in ("before", "after", "t", "d_z")}
+    numbers |= {key: tell.digits(f"{its[key]:.3f}") for key in ("p", "p_holm")}
+    counts = {key: its[key] for key in ("df", "n", "n_removed")}
+    text = "{before} to {after}, t({df}) = {t}, p = {p}, Holm {p_holm}, d_z = {d_z}, n = {n}, {n_removed} trimmed"
+    return f"{where}{tell(': ')}{tell(text, **numbers, **counts)}"
 
 
 def _values(measured: Measured, column: Column) -> Values:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullduplex.errors import printable
 from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.rows import (
     NAMED_UNITS,
@@ -62,7 +63,7 @@ JSON_KEYS = (
 _NUMBERS = ("value", "low", "high", "n")
 
 
-def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()) -> str:
+def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = (), tell: Language = ENGLISH) -> str:
     """Return the standard table in Markdown, then each number with its method, then published ones.
 
     ``heading`` names benchmark@variant. In the standard table a cell reads value [95 %
@@ -70,22 +71,25 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
     direction is better. The second part groups by what a metric rests on.
     """
     parts = [f"# {markdown_text(heading)}"]
-    found = grids(rows)
+    found = grids(rows, tell)
     for grid in found:
         if len(found) > 1:
-            parts.append(f"## {markdown_text(grid.title or 'no variant named')}")
-        parts += [_wide(grid), *_notes(grid)]
+            parts.append(f"## {markdown_text(grid.title or tell('no variant named'))}")
+        parts += [_wide(grid, tell), *_notes(grid)]
     parts.append(
-        "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
-        "Bold: the best of systems whose values rest on equally many items."
+        tell(
+            "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
+            "Bold: the best of systems whose values rest on equally many items."
+        )
     )
-    parts += [markdown_text(sentence) for sentence in _remarks(rows)]
+    parts += [markdown_text(sentence) for sentence in _remarks(rows, tell)]
     rows = [row for row in rows if not row.get("family") and not waits_for_a_judge(row)]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
-        parts += [f"## Rests on {markdown_text(rests_on)}", _long([r for r in rows if _rests_on(r) == rests_on])]
-    parts += [markdown_text(sentence, 900) for sentence in judges_of(rows)]
-    for grid in published_grids(published):
-        parts += [f"## {markdown_text(grid.title)}", _wide(grid), *_notes(grid)]
+        title = tell("Rests on {rests_on}", rests_on=markdown_text(tell.of(rests_on)))
+        parts += [f"## {title}", _long([r for r in rows if _rests_on(r) == rests_on], tell)]
+    parts += [markdown_text(sentence, 900) for sentence in judges_of(rows, tell)]
+    for grid in published_grids(published, tell):
+        parts += [f"## {markdown_text(grid.title)}", _wide(grid, tell), *_notes(grid)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -146,7 +150,7 @@ def write_parquet(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
         partial.unlink(missing_ok=True)
 
 
-def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
+def terminal(rows: Sequence[Row], *, heading: str = "", tell: Language = ENGLISH) -> RenderableType:
     """Return the rows for a Rich console: a table for each thing that metrics rest on, one line an estimate."""
     from rich import box
     from rich.console import Group
@@ -156,26 +160,28 @@ def terminal(rows: Sequence[Row], *, heading: str = "") -> RenderableType:
     systems = len({row.get("system") for row in rows}) > 1
     made: list[RenderableType] = [Text(printable(heading), style="bold")] if heading else []
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
-        title = Text(f"rests on {printable(rests_on)}")
+        title = Text(tell("rests on {rests_on}", rests_on=printable(tell.of(rests_on))))
         table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-        for name in (["system"] if systems else []) + ["scenario"]:
+        for name in ([tell("system")] if systems else []) + [tell("scenario")]:
             table.add_column(name, min_width=12, overflow="fold")
         for name in ("metric", "value", "95 %", "n"):
-            table.add_column(name, justify="left" if name == "metric" else "right", no_wrap=True)
-        table.add_column("absent", overflow="fold")
+            table.add_column(tell.of(name), justify="left" if name == "metric" else "right", no_wrap=True)
+        table.add_column(tell("absent"), overflow="fold")
         for row in rows:
             if _rests_on(row) == rests_on and not row.get("family") and not waits_for_a_judge(row):
-                cells = [system_label(row)] if systems else []
+                cells = [system_label(row, tell)] if systems else []
                 unit = str(row.get("unit", ""))
-                named = f"{label(row)} ({unit})" if unit in NAMED_UNITS else label(row)
-                cells += [scenario_label(row), named, figure(row["value"], unit)]
-                cells += [interval(row) or "—", _count(row), "; ".join(filter(None, (absences(row), _judged(row))))]
+                metric = label(row, tell)
+                named = f"{metric} ({unit})" if unit in NAMED_UNITS else metric
+                cells += [scenario_label(row, tell), named, figure(row["value"], unit, tell)]
+                cells += [interval(row, tell) or "—", _count(row)]
+                cells.append(tell("; ").join(filter(None, (absences(row, tell), _judged(row, tell)))))
                 # Text, not markup: a name in brackets would be read as a style.
                 table.add_row(*map(Text, cells))
         if table.row_count:
             made.append(table)
-    made += [Text(f"{sentence}\n") for sentence in _remarks(rows)]
-    made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in judges_of(rows, brief=True)]
+    made += [Text(f"{sentence}\n") for sentence in _remarks(rows, tell)]
+    made += [Text(f"{printable(sentence, 900)}\n", style="dim") for sentence in judges_of(rows, tell, brief=True)]
     return Group(*made)
 
 
@@ -187,43 +193,44 @@ def markdown_text(text: str, limit: int = 600) -> str:
     return re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", safe)
 
 
-def _wide(grid: Grid) -> str:
-    heads = [f"{scenario_label(grid.heads[c])}: {label(grid.heads[c])}" for c in grid.columns]
-    lines = [["System", *map(markdown_text, heads)], ["---", *("---:" for _ in heads)]]
+def _wide(grid: Grid, tell: Language) -> str:
+    heads = [f"{scenario_label(grid.heads[c], tell)}{tell(': ')}{label(grid.heads[c], tell)}" for c in grid.columns]
+    lines = [[tell("System"), *map(markdown_text, heads)], ["---", *("---:" for _ in heads)]]
     for system in grid.systems:
         cells = [grid.cells.get((system, column)) for column in grid.columns]
-        lines.append([markdown_text(system_label({"system": system})), *map(_cell, cells)])
+        lines.append([markdown_text(system_label({"system": system}, tell)), *(_cell(cell, tell) for cell in cells)])
     return _table(lines)
 
 
-def _cell(cell: Cell | None) -> str:
+def _cell(cell: Cell | None, tell: Language) -> str:
     if cell is None:
         return ""
-    text = figure(cell.row["value"], str(cell.row.get("unit", "")))
+    text = figure(cell.row["value"], str(cell.row.get("unit", "")), tell)
     text = f"**{text}**" if cell.best else text
     note = f"<sup>{cell.note}</sup>" if cell.note else ""
     if cell.row["value"] is None:
         return text + note
-    return " ".join(filter(None, [text + note, interval(cell.row), _count(cell.row)]))
+    return " ".join(filter(None, [text + note, interval(cell.row, tell), _count(cell.row)]))
 
 
 def _notes(grid: Grid) -> list[str]:
     return ["\n".join(f"{i}. {markdown_text(note, 900)}" for i, note in enumerate(grid.notes, 1))] if grid.notes else []
 
 
-def _long(rows: Sequence[Row]) -> str:
+def _long(rows: Sequence[Row], tell: Language) -> str:
     variants = len({row.get("variant") for row in rows}) > 1
-    lines = [["System", *(["Variant"] if variants else []), "Scenario", "Metric", "Value", "95 % interval", "n"]]
-    lines[0] += ["Absent", "Method"]
-    lines.append([("---:" if name in ("Value", "n") else "---") for name in lines[0]])
+    heads = ["System", *(["Variant"] if variants else []), "Scenario", "Metric", "Value", "95 % interval", "n"]
+    heads += ["Absent", "Method"]
+    lines = [[tell.of(name) for name in heads], [("---:" if name in ("Value", "n") else "---") for name in heads]]
     for row in rows:
         unit = str(row.get("unit", ""))
-        shown = figure(row["value"], unit) + (
+        shown = figure(row["value"], unit, tell) + (
             f" {unit}" if unit in ("s", "ms", "1/s") and row["value"] is not None else ""
         )
-        texts = [system_label(row), *([str(row.get("variant") or "")] if variants else []), scenario_label(row)]
-        texts += [label(row), shown, interval(row) or "—", _count(row), absences(row)]
-        texts.append("; ".join(filter(None, (str(row.get("method") or ""), _judged(row)))))
+        texts = [system_label(row, tell), *([str(row.get("variant") or "")] if variants else [])]
+        texts += [scenario_label(row, tell), label(row, tell), shown, interval(row, tell) or "—", _count(row)]
+        texts.append(absences(row, tell))
+        texts.append(tell("; ").join(filter(None, (tell.of(str(row.get("method") or "")), _judged(row, tell)))))
         lines.append([markdown_text(text) for text in texts])
     return _table(lines)
 
@@ -236,34 +243,37 @@ def _count(row: Row) -> str:
     return "" if row.get("n") is None else str(row["n"])
 
 
-def _judged(row: Row) -> str:
-    return f"judged: {row['worth']}" if row.get("worth") and row["value"] is not None else ""
+def _judged(row: Row, tell: Language) -> str:
+    return tell("judged: {worth}", worth=tell.of(row["worth"])) if row.get("worth") and row["value"] is not None else ""
 
 
-def _remarks(rows: Sequence[Row]) -> list[str]:
+def _remarks(rows: Sequence[Row], tell: Language) -> list[str]:
     """Return what has to be said of a table as a whole: what waits for a judge, which intervals are too narrow."""
     told = []
     waiting = sum(map(waits_for_a_judge, rows))
     if waiting:
-        numbers = "1 number waits" if waiting == 1 else f"{waiting} numbers wait"
-        told.append(f"{numbers} for a judge: `fullduplex judge RUN --judge SPEC`.")
+        one = "{n} number waits for a judge: `fullduplex judge RUN --judge SPEC`."
+        many = "{n} numbers wait for a judge: `fullduplex judge RUN --judge SPEC`."
+        told.append(tell.ngettext(one, many, waiting).format(n=waiting))
     narrow = sum("too narrow" in str(row.get("method") or "") for row in rows if not row.get("family"))
     if narrow:
-        told.append(f"{narrow} intervals rest on fewer than 20 items or groups and are too narrow.")
+        told.append(tell("{n} intervals rest on fewer than 20 items or groups and are too narrow.", n=narrow))
     return told
 
 
-def remarks_of(rows: Sequence[Row]) -> list[str]:
+def remarks_of(rows: Sequence[Row], tell: Language = ENGLISH) -> list[str]:
     """Return what a terminal says below the tables of ``rows``: of intervals, of what waits, and of judges."""
-    return [*_remarks(rows), *(printable(sentence, 900) for sentence in judges_of(rows, brief=True))]
+    return [*_remarks(rows, tell), *(printable(sentence, 900) for sentence in judges_of(rows, tell, brief=True))]
 
 
-def judges_of(rows: Iterable[Row], *, brief: bool = False) -> list[str]:
+def judges_of(rows: Iterable[Row], tell: Language = ENGLISH, *, brief: bool = False) -> list[str]:
     """Return a sentence for each judge on whose word some of ``rows`` rest; see :func:`.trust.judge_lines`."""
-    those = [row for row in rows if _judged(row) and row.get("judged_by")]
-    told = judge_lines((judge for row in those for judge in row.get("judges") or ()), brief=brief)
+    those = [row for row in rows if row.get("worth") and row["value"] is not None and row.get("judged_by")]
+    told = judge_lines((judge for row in those for judge in row.get("judges") or ()), tell, brief=brief)
     # A table that was read from a file has the sentence alone.
-    bare = (f"{system_label(row)}: {row['judged_by']}." for row in those if not row.get("judges"))
+    bare = (
+        f"{system_label(row, tell)}{tell(': ')}{tell.of(row['judged_by'])}." for row in those if not row.get("judges")
+    )
     return list(dict.fromkeys([*told, *bare]))
 
 

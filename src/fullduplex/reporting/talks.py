@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.reporting.cells import WAITING
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.spent import spent
 from fullduplex.reporting.tables import markdown_text
 from fullduplex.runs.run import Run
@@ -17,20 +18,22 @@ _JUDGE = re.compile(r"judged by ([^,;]+)")
 Value = tuple[float | None, int]
 
 
-def talks_markdown(runs: Sequence[Run]) -> str:
+def talks_markdown(runs: Sequence[Run], tell: Language = ENGLISH) -> str:
     """Return the sections on the talks of ``runs``; empty where none was driven."""
     parts: list[str] = []
     for run in runs:
         found = talks(run)
         if found is None:
             continue
-        parts.append(f"\n## The talks of {markdown_text(run.system)}\n")
-        parts += [f"- {markdown_text(sentence)}" for sentence in (*found.sentences(), *spent(run).sentences())]
+        parts.append(f"\n## {tell('The talks of {system}', system=markdown_text(run.system))}\n")
+        parts += [f"- {markdown_text(tell.of(said))}" for said in (*found.sentences(), *spent(run).sentences())]
         if found.stages:
-            parts.append("\n| where the time goes | n | median, s | p90, s |")
+            heads = tell("where the time goes"), tell("median, s"), tell("p90, s")
+            parts.append(f"\n| {heads[0]} | n | {heads[1]} | {heads[2]} |")
             parts.append("|---|---:|---:|---:|")
             parts += [
-                f"| {s.name.replace('_', ' ')}: {STAGES[s.name]} | {s.n} | {s.median:.3f} | {s.p90:.3f} |"
+                f"| {tell.of(s.name.replace('_', ' '))}{tell(': ')}{tell.of(STAGES[s.name])} | {s.n} | "
+                f"{tell.digits(f'{s.median:.3f}')} | {tell.digits(f'{s.p90:.3f}')} |"
                 for s in found.stages
             ]
     return "\n".join(parts) + "\n" if parts else ""
@@ -80,7 +83,9 @@ def _unjudged(waiting: Mapping[str, int], judges: Mapping[str, set[str]]) -> lis
     ]
 
 
-def comparable(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any]], list[str]]:
+def comparable(
+    rows: Sequence[Mapping[str, Any]], tell: Language = ENGLISH
+) -> tuple[list[Mapping[str, Any]], list[str]]:
     """Return the rows whose clocks can be compared, and a sentence for each clock that some cannot be compared under.
 
     A reply that is placed anew is another reply, of which nobody may have said anything: that is no effect of a clock.
@@ -91,45 +96,56 @@ def comparable(rows: Sequence[Mapping[str, Any]]) -> tuple[list[Mapping[str, Any
         for clock in row.get("unjudged", ()):
             left_out.setdefault(clock, {}).setdefault(str(row["title"]))
     told = [
-        f"Left out, since fewer replies were judged under {clock}, or by another judge: "
-        f"{listed(list(titles), 8)}. What is placed anew has to be judged anew."
+        tell(
+            "Left out, since fewer replies were judged under {clock}, or by another judge: {titles}. What is placed "
+            "anew has to be judged anew.",
+            clock=clock,
+            titles=listed([tell.of(title) for title in titles], 8, tell),
+        )
         for clock, titles in left_out.items()
     ]
     return there, told
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def listed(names: Sequence[str], most: int, tell: Language = ENGLISH) -> str:
     """Return the names in a row, of more than ``most`` the first and how many follow."""
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    more = f" {tell('and {n} more', n=len(names) - most)}" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def _rounded(value: Value) -> tuple[float | None, int]:
     return (None if value[0] is None else round(value[0], 3), value[1])
 
 
-def clocks_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def clocks_markdown(rows: Sequence[Mapping[str, Any]], tell: Language = ENGLISH) -> str:
     """Return the table of what each clock makes of the same talks; empty where all agree."""
     if not rows:
         return ""
     clocks = list(dict.fromkeys(clock for row in rows for clock in row["values"]))
-    there, left_out = comparable(rows)
+    there, left_out = comparable(rows, tell)
     parts = [
-        "\n## Under each clock\n",
-        "The same logs, placed as a listener heard them (playout), by a client that plays in order of arrival and "
-        "takes nothing back (arrival), or by the system's own clock (source). On the arrival clock a reply that was "
-        "taken back sounds on, and can pass for an early answer to what follows. Only what differs is shown.\n",
+        f"\n## {tell('Under each clock')}\n",
+        tell(
+            "The same logs, placed as a listener heard them (playout), by a client that plays in order of arrival and "
+            "takes nothing back (arrival), or by the system's own clock (source). On the arrival clock a reply that "
+            "was taken back sounds on, and can pass for an early answer to what follows. Only what differs is shown."
+        )
+        + "\n",
     ]
     if there:
-        parts += ["| system | scenario and metric | " + " | ".join(clocks) + " |", "|---|---|" + "---:|" * len(clocks)]
+        parts += [
+            f"| {tell('system')} | {tell('scenario and metric')} | " + " | ".join(clocks) + " |",
+            "|---|---|" + "---:|" * len(clocks),
+        ]
     for row in there:
-        cells = [_cell(row["values"].get(clock)) for clock in clocks]
-        names = [markdown_text(str(row[key])) for key in ("system", "title")]
+        cells = [_cell(row["values"].get(clock), tell) for clock in clocks]
+        names = [markdown_text(str(row["system"])), markdown_text(tell.of(str(row["title"])))]
         parts.append("| " + " | ".join([*names, *cells]) + " |")
     parts += [f"\n{markdown_text(sentence)}" for sentence in left_out]
     return "\n".join(parts) + "\n"
 
 
-def _cell(value: Value | None) -> str:
+def _cell(value: Value | None, tell: Language) -> str:
     if value is None:
         return ""
-    return f"{'—' if value[0] is None else f'{value[0]:.3f}'} (n {value[1]})"
+    return f"{'—' if value[0] is None else tell.digits(f'{value[0]:.3f}')} (n {value[1]})"

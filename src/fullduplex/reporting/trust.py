@@ -9,6 +9,7 @@ from typing import Any
 
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.runs.items import RECORDED
 from fullduplex.runs.judges import Seated
 from fullduplex.runs.run import Run
@@ -45,7 +46,7 @@ class Judge:
         return "; ".join(filter(None, (told, self.weakness.rstrip("."), self.found)))
 
 
-def judge_lines(judges: Iterable[Judge], *, brief: bool = False) -> list[str]:
+def judge_lines(judges: Iterable[Judge], tell: Language = ENGLISH, *, brief: bool = False) -> list[str]:
     """Return a sentence for each judge among ``judges``: on whom, how many verdicts, by what rubrics, and their worth.
 
     ``brief``: of what is to be said of a judge, the first sentence alone.
@@ -60,20 +61,28 @@ def judge_lines(judges: Iterable[Judge], *, brief: bool = False) -> list[str]:
         worth: dict[str, list[str]] = {}
         for one in those.values():
             counts[one.system] += one.verdicts
-            votes = f", {one.votes} votes" if one.votes > 1 else ""
+            votes = tell(", {votes} votes", votes=one.votes) if one.votes > 1 else ""
             rubrics.setdefault(f"{one.rubric}{votes}" if one.rubric else one.verdict)
             worth.setdefault(one.found, []).append(one.verdict)
-        on = [f"{number} on {system}" for system, number in counts.items()]
-        on[0] = on[0].replace(" on ", " verdict on " if counts.total() == 1 else " verdicts on ", 1)
-        found = "; ".join(
-            _in_full(text) if len(worth) == 1 else f"{', '.join(dict.fromkeys(names))}: {_in_full(text)}"
+        on = [
+            (tell("{n} verdict on {system}") if counts.total() == 1 else tell("{n} verdicts on {system}"))
+            if place == 0
+            else tell("{n} on {system}")
+            for place in range(len(counts))
+        ]
+        on = [text.format(n=number, system=system) for text, (system, number) in zip(on, counts.items(), strict=True)]
+        colon, semicolon = tell(": "), tell("; ")
+        found = semicolon.join(
+            tell.of(_in_full(text))
+            if len(worth) == 1
+            else f"{', '.join(dict.fromkeys(names))}{colon}{tell.of(_in_full(text))}"
             for text, names in worth.items()
         )
-        weak = weakness.partition(". ")[0].rstrip(".") if brief else weakness.rstrip(".")
-        who = f"Judged by {name}" if any(one.rubric for one in those.values()) else "As judged when recorded"
-        told.append(
-            "; ".join(filter(None, (f"{who}: {', '.join(on)} (rubrics {', '.join(rubrics)})", weak, found))) + "."
-        )
+        weak = tell.of(weakness.partition(". ")[0].rstrip(".") if brief else weakness.rstrip("."))
+        judged = any(one.rubric for one in those.values())
+        who = tell("Judged by {name}", name=name) if judged else tell("As judged when recorded")
+        by = tell("rubrics {names}", names=", ".join(rubrics))
+        told.append(semicolon.join(filter(None, (f"{who}{colon}{', '.join(on)} ({by})", weak, found))) + ".")
     return told
 
 

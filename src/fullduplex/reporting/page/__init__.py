@@ -12,6 +12,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,9 +25,13 @@ from urllib.parse import urlsplit
 from fullduplex.data import audio
 from fullduplex.data.files import replacing
 from fullduplex.errors import InputError
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.translated import item_told, page_told
 
 _SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "main.js")
 _CUT = "<!--items-->"
+#: What the scripts say: the first text of each call, and the second of those that count.
+_SAID = re.compile(r'\b(?:say|count)\((?:[^"()]*, )?"((?:[^"\\]|\\.)*)"(?:, "((?:[^"\\]|\\.)*)")?')
 #: What of an item is read when it is opened.
 _DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes", "condition")
 #: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
@@ -104,29 +109,35 @@ class PageData:
 
 
 def write_page(
-    out: Path, data: PageData, items: Iterable[PageItem], *, embed: Mapping[str, Path] | None = None
+    out: Path,
+    data: PageData,
+    items: Iterable[PageItem],
+    *,
+    embed: Mapping[str, Path] | None = None,
+    tell: Language = ENGLISH,
 ) -> None:
     """Write the page as ``out``, whole or not at all; ``items`` is read once, and none is kept.
 
     ``embed`` names, by :attr:`PageItem.key`, stereo files whose sound goes into the page
-    itself, as Ogg/Opus: such an item plays wherever the page is sent.
+    itself, as Ogg/Opus: such an item plays wherever the page is sent. ``tell`` is the page's language.
     Raises :class:`InputError` where an item's audio address is not relative or a file of
     ``embed`` cannot be read, and ValueError on NaN or infinity.
     """
     embed = embed or {}
-    index = _Index()
+    index = _Index(tell)
     with tempfile.TemporaryFile("w+", encoding="utf-8", dir=out.parent) as details:
         for number, item in enumerate(items):
             if item.audio is not None and not _is_relative(item.audio):
                 raise InputError(
                     out, f"audio of {item.key}", found=item.audio, expected="an address relative to the page"
                 )
-            index.add(item, embedded=item.key in embed)
-            record = {key: value for key, value in asdict(item).items() if key in _DETAILS}
+            shown = item_told(item, tell)
+            index.add(shown, embedded=item.key in embed)
+            record = {key: value for key, value in asdict(shown).items() if key in _DETAILS}
             _inert(details, f"item-{number}", record)
             if item.key in embed:
                 _inert(details, f"sound-{number}", _as_opus(embed[item.key]))
-        head, _, tail = _rendered(data, index).partition(_CUT)
+        head, _, tail = _rendered(page_told(data, tell), index, tell).partition(_CUT)
         details.seek(0)
         with replacing(out) as part, part.open("w", encoding="utf-8", errors="replace", newline="\n") as file:
             file.write(head)
@@ -137,7 +148,8 @@ def write_page(
 class _Index:
     """What the list, the filters and the distributions need of every item: small enough to keep."""
 
-    def __init__(self) -> None:
+    def __init__(self, tell: Language) -> None:
+        self.tell = tell
         self.columns: dict[tuple[str, str], int] = {}
         self.units: dict[str, str] = {}
         self.rows: list[list[Any]] = []
@@ -151,27 +163,34 @@ class _Index:
             self.units.setdefault(fact["metric"], fact.get("unit") or "")
             value = fact.get("value")
             # A number is a value, a text the reason for none.
-            facts += column, (fact.get("absent") or "not measured") if value is None else round(value, 6)
+            facts += column, (fact.get("absent") or self.tell("not measured")) if value is None else round(value, 6)
         sound = 2 if embedded else 0 if item.audio is None else 1
         self.rows.append([item.system, item.scenario, item.task, item.item, round(item.duration, 3), sound, facts])
 
 
-def _rendered(data: PageData, index: _Index) -> str:
+def _rendered(data: PageData, index: _Index, tell: Language) -> str:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
     from fullduplex.reporting.cells import parts_of
     from fullduplex.reporting.page import tables
+    from fullduplex.reporting.rows import figure, interval
 
     style = _asset("page.css")
     # One strict function scope: the parts see each other, the page does not see them.
     script = '"use strict";(() => {\n' + "\n".join(map(_asset, _SCRIPTS)) + "\n})();"
     environment = Environment(
-        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        loader=FunctionLoader(_asset), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )  # fmt: skip
+    # The extension adds these; a text of the template is markup, what is put in its places is not.
+    environment.install_gettext_callables(tell.gettext, tell.ngettext, newstyle=True)  # type: ignore[attr-defined]
+    environment.globals["count"] = tell.plural
     environment.filters.update(
-        figure=tables.figure,
-        count=tables.count,
+        figure=lambda value, unit="": figure(value, unit, tell),
+        interval=lambda row: interval(row, tell),
+        seconds=lambda value: tell.digits(f"{value:.3f}"),
+        kept=tell.kept,
         by_dimension=tables.by_dimension,
         address=tables.address,
         parts=parts_of,
@@ -191,16 +210,19 @@ def _rendered(data: PageData, index: _Index) -> str:
         "columns": [list(column) for column in index.columns],
         "items": index.rows,
     }
+    if not tell.original:
+        shown["messages"] = {text: tell.gettext(text) for text in said_by_scripts()}
     return environment.get_template("page.html").render(
         data=data,
         about={key: value for key, value in about.items() if key != "remarks"},
         remarks=list(about.get("remarks") or ()),
         items=index.items,
-        panels=tables.panels(data),
-        beside=tables.beside(data),
-        clocks=tables.clocks(data),
+        language=tell.code,
+        panels=tables.panels(data, tell),
+        beside=tables.beside(data, tell),
+        clocks=tables.clocks(data, tell),
         speech=tables.speech(data),
-        published=tables.published(data),
+        published=tables.published(data, tell),
         flips=tables.flips(data),
         comparisons=tables.comparisons(data),
         index=Markup(_json(shown)),
@@ -218,6 +240,12 @@ def _policy(style: str, script: str) -> str:
         "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; media-src 'self' file: data: blob:; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     ).format(*hashes)
+
+
+def said_by_scripts() -> list[str]:
+    """Return every text that the page's scripts show, in order."""
+    found = (text for name in _SCRIPTS for match in _SAID.finditer(_asset(name)) for text in match.groups())
+    return list(dict.fromkeys(text for text in found if text))
 
 
 def _asset(name: str) -> str:

@@ -13,7 +13,7 @@ const makeStrip = (item, details, from) => {
   const over = both.reduce((sum, [start, end]) => sum + end - start, 0);
   const picture = svg("svg", {
     class: "strip", viewBox: `0 0 ${length} 20`, preserveAspectRatio: "none", role: "img",
-    "aria-label": `${clock(length)} of talk, user above and system below; both at once for ${figure(over)} s`,
+    "aria-label": say("{length} of talk, user above and system below; both at once for {over} s", { length: clock(length), over: figure(over) }),
   }, ...spans(user, 1, "user"), ...spans(system, 11, "system"), ...spans(both, 1, "overlap"), ...spans(both, 11, "overlap"), cursor);
   picture.addEventListener("click", (event) => {
     const box = picture.getBoundingClientRect();
@@ -23,11 +23,10 @@ const makeStrip = (item, details, from) => {
 };
 
 const makeExample = (item, passed, open) => {
-  const word = passed ? "passes" : "fails";
-  const box = make("div", { class: `example ${word}` });
+  const box = make("div", { class: `example ${passed ? "passes" : "fails"}` });
   detailsOf(item).then((details) => {
     let sound = null;
-    const play = make("button", { type: "button", disabled: !details.source, "aria-label": `Play ${item.item} of ${item.system}, which ${word}`, onclick: () => heardAt(null) }, "▶");
+    const play = make("button", { type: "button", disabled: !details.source, "aria-label": (passed ? say("Play {item} of {system}, which passes", item) : say("Play {item} of {system}, which fails", item)), onclick: () => heardAt(null) }, "▶");
     const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
     const strip = makeStrip(item, details, (time) => heardAt(time));
     const heardAt = (time) => {
@@ -56,7 +55,9 @@ const makeCards = (state, list, open) => {
   for (const card of box.querySelectorAll(".card")) {
     const { scenario, metric, counts } = card.dataset;
     // A conversation holds several probes, and fails by any of them.
-    const named = counts === "items" ? (passed) => (passed ? "passed" : "failed") : (passed) => `conversations with ${passed ? "no" : "a"} failed ${counts.replace(/s$/, "")}`;
+    const named = counts === "items"
+      ? (passed, n) => (passed ? say("List passed ({n})", { n }) : say("List failed ({n})", { n }))
+      : (passed, n) => (passed ? say("List conversations with no failed probe ({n})", { n }) : say("List conversations with a failed probe ({n})", { n }));
     const { variant } = card.closest(".panel").dataset;
     const those = items.filter((item) => item.scenario === scenario).map((item) => [item, succeeded(factOf(item, variant, metric))]);
     const counted = (passed) => those.filter(([, found]) => found === passed).length;
@@ -64,20 +65,20 @@ const makeCards = (state, list, open) => {
     if (!those.some(([, found]) => found !== undefined)) continue;
     const jump = (passed) => make("button", { type: "button", disabled: !counted(passed), onclick: () => {
       if (state.variant !== variant) return;
-      list.only(scenario, metric, passed ? ["=1", "passed"] : ["<1", "failed"]);
+      list.only(scenario, metric, passed ? ["=1", say("passed")] : ["<1", say("failed")]);
       byId("items").scrollIntoView();
       list.focus();
-    } }, `List ${named(passed)} (${counted(passed)})`);
+    } }, named(passed, counted(passed)));
     const order = [...card.querySelectorAll(".ranks tbody tr > th")].map((head) => head.dataset.system);
     const row = (system) => make("div", { class: "hear-row" }, make("span", { class: "who" }, system), [false, true].map((passed) => {
       const item = first(system, passed);
-      return item ? makeExample(item, passed, open) : make("span", { class: "example none small" }, passed ? "none passes" : "none fails");
+      return item ? makeExample(item, passed, open) : make("span", { class: "example none small" }, passed ? say("none passes") : say("none fails"));
     }));
     const rows = make("div", { class: "hear-rows" });
     const listen = make("details", { ontoggle: () => {
       if (rows.childElementCount || !listen.open) return;
-      rows.append(make("div", { class: "hear-row heads small" }, make("span", {}, "user above, system below"), make("span", {}, "✗ first that fails"), make("span", {}, "✓ first that passes")), ...order.map(row));
-    } }, make("summary", {}, "Listen"), rows);
+      rows.append(make("div", { class: "hear-row heads small" }, make("span", {}, say("user above, system below")), make("span", {}, say("✗ first that fails")), make("span", {}, say("✓ first that passes"))), ...order.map(row));
+    } }, make("summary", {}, say("Listen")), rows);
     const place = card.querySelector(".examples");
     place.append(make("div", { class: "jumps" }, jump(false), jump(true)), listen);
     place.hidden = false;

@@ -66,7 +66,7 @@ const verdicts = (() => {
 /** A value as people read it; a reason stays as it is. */
 const told = (metric, value) => {
   if (typeof value === "string") return value;
-  if (verdicts.has(metric)) return value ? "yes" : "no";
+  if (verdicts.has(metric)) return value ? say("yes") : say("no");
   const unit = unitOf(metric);
   return figure(value, unit) + (["s", "ms", "Hz", "dB"].includes(unit) ? ` ${unit}` : "");
 };

@@ -22,23 +22,23 @@ const makeList = (state, open) => {
   /** What can be asked of a metric: its values where they are few, the reasons for none, and what stands out. */
   const questions = () => {
     const metric = chosen("f-metric");
-    if (!metric) return [["", "any"]];
+    if (!metric) return [["", say("any")]];
     const values = items.map((item) => factOf(item, state.variant, metric)).filter((value) => value !== undefined);
     const numbers = values.filter((value) => typeof value === "number").sort((a, b) => a - b);
-    const made = [["", "any"], ["has", `has a value (${numbers.length})`]];
+    const made = [["", say("any")], ["has", say("has a value ({n})", { n: numbers.length })]];
     const distinct = [...new Set(numbers)];
     if (distinct.length && (verdicts.has(metric) || (distinct.length <= 8 && distinct.every(Number.isInteger)))) {
       for (const value of distinct) made.push([`=${value}`, `${told(metric, value)} (${numbers.filter((n) => n === value).length})`]);
     } else if (numbers.length) {
       const negative = numbers.filter((n) => n < 0).length;
-      if (negative) made.push(["<0", `negative (${negative})`]);
+      if (negative) made.push(["<0", say("negative ({n})", { n: negative })]);
       const limit = quantile(numbers, 0.9);
       const slow = numbers.filter((n) => n > limit).length;
-      if (slow) made.push([`>${limit}`, `above ${told(metric, limit)}, the highest tenth (${slow})`]);
+      if (slow) made.push([`>${limit}`, say("above {limit}, the highest tenth ({n})", { limit: told(metric, limit), n: slow })]);
     }
     const reasons = new Map();
     for (const value of values) if (typeof value === "string") reasons.set(value, (reasons.get(value) || 0) + 1);
-    for (const [reason, n] of [...reasons].sort((a, b) => b[1] - a[1])) made.push([`!${reason}`, `absent: ${reason} (${n})`]);
+    for (const [reason, n] of [...reasons].sort((a, b) => b[1] - a[1])) made.push([`!${reason}`, say("absent: {reason} ({n})", { reason, n })]);
     return made;
   };
   const answers = (value, question) => {
@@ -71,9 +71,9 @@ const makeList = (state, open) => {
       shown = shown.map((item) => [rank(item), item]).sort((a, b) => (a[0] === b[0] ? a[1].number - b[1].number : a[0] - b[0])).map(([, item]) => item);
     }
     at = Math.max(0, shown.indexOf(before));
-    byId("found").textContent = shown.length === items.length ? count(items.length, "item") : `${shown.length.toLocaleString("en")} of ${count(items.length, "item")}`;
+    byId("found").textContent = shown.length === items.length ? count(items.length, "{n} item", "{n} items") : say("{shown} of {all}", { shown: shown.length.toLocaleString(tongue), all: count(items.length, "{n} item", "{n} items") });
     box.querySelector(".empty")?.remove();
-    if (!shown.length && items.length) box.prepend(make("p", { class: "empty" }, "No item answers these filters."));
+    if (!shown.length && items.length) box.prepend(make("p", { class: "empty" }, say("No item answers these filters.")));
     spacer.style.height = `${shown.length * ROW}px`;
     drawn = "";
     show(at);
@@ -98,7 +98,7 @@ const makeList = (state, open) => {
       make("span", { class: "name" }, item.item),
       make("span", { class: `verdict${typeof value === "string" ? " none" : ""}`, title: verdict }, verdict),
       make("span", { class: "where" }, where),
-      make("span", { class: "length" }, `${item.sound ? "" : "no sound · "}${clock(item.duration)}`));
+      make("span", { class: "length" }, `${item.sound ? "" : `${say("no sound")} · `}${clock(item.duration)}`));
     row.style.top = `${place * ROW}px`;
     return row;
   };
@@ -130,7 +130,7 @@ const makeList = (state, open) => {
     at = shown.indexOf(item);
     show(at);
   };
-  const metricChoices = () => choose("f-metric", [["", "any"], ...metrics().map((metric) => [metric, titleOf(metric)])]);
+  const metricChoices = () => choose("f-metric", [["", say("any")], ...metrics().map((metric) => [metric, titleOf(metric)])]);
   const refresh = () => {
     metricChoices();
     choose("f-verdict", questions());
@@ -156,9 +156,9 @@ const makeList = (state, open) => {
     filter();
   };
 
-  choose("f-system", [["", "all"], ...known.systems.map((system) => [system, system])]);
+  choose("f-system", [["", say("all")], ...known.systems.map((system) => [system, system])]);
   byId("system-choice").hidden = known.systems.length < 2;
-  choose("f-scenario", [["", "all"], ...[...new Set(items.map((item) => item.scenario))].map((scenario) => [scenario, scenarioTitle(scenario)])]);
+  choose("f-scenario", [["", say("all")], ...[...new Set(items.map((item) => item.scenario))].map((scenario) => [scenario, scenarioTitle(scenario)])]);
   for (const id of ["f-system", "f-scenario", "f-verdict", "f-flips", "f-moved"]) byId(id)?.addEventListener("change", filter);
   byId("f-order").addEventListener("change", () => {
     // An order needs a metric to order by.

@@ -4,7 +4,7 @@ const state = { variant: known.variants[0] ?? "", item: null };
 let view = null; // the open item's timeline and sound
 
 /** How many of how many things a share is of, where its reason counts them: "3 of 21 turns". */
-const sharesOf = (metric, fact) => (unitOf(metric) === "share" && !verdicts.has(metric) && /^\d+ of \d+ [a-z]+$/.test(fact.why ?? "") ? fact.why : undefined);
+const sharesOf = (metric, fact) => (unitOf(metric) === "share" && !verdicts.has(metric) && /^\d+ \p{L}+ \d+ \p{L}+$/u.test(fact.why ?? "") ? fact.why : undefined);
 const linkTo = (item) => `#${keyOf(item)}`;
 const verdictTable = (details, seek) => {
   const by = new Map();
@@ -12,62 +12,62 @@ const verdictTable = (details, seek) => {
     if (!by.has(fact.metric)) by.set(fact.metric, []);
     by.get(fact.metric).push(fact);
   }
-  if (!by.size) return make("p", { class: "empty" }, "Nothing was measured on this item.");
+  if (!by.size) return make("p", { class: "empty" }, say("Nothing was measured on this item."));
   const rows = [];
   for (const [metric, facts] of by) {
     const shown = new Set(facts.map((fact) => (fact.value === null ? fact.absent : figure(fact.value, fact.unit))));
     facts.forEach((fact, i) => {
       const absent = fact.value === null;
       rows.push(make("tr", { class: fact.variant === state.variant ? "chosen" : "", "data-variant": fact.variant },
-        i ? null : make("th", { scope: "rowgroup", class: "metric", rowspan: facts.length }, titleOf(metric), shown.size > 1 ? [" ", make("span", { class: "tag" }, "variants differ")] : null),
+        i ? null : make("th", { scope: "rowgroup", class: "metric", rowspan: facts.length }, titleOf(metric), shown.size > 1 ? [" ", make("span", { class: "tag" }, say("variants differ"))] : null),
         make("th", { scope: "row" }, fact.variant),
-        make("td", { class: "number" }, absent ? make("span", { class: "small" }, "absent") : make("strong", {}, sharesOf(metric, fact) ?? told(metric, fact.value))),
-        make("td", {}, fact.at === null || fact.at === undefined ? "" : make("button", { type: "button", onclick: () => seek(fact.at), "aria-label": `Go to ${figure(fact.at)} seconds` }, `${figure(fact.at)} s`)),
-        make("td", { class: "why" }, sharesOf(metric, fact) ? "" : [absent ? fact.absent : "", fact.why].filter(Boolean).join(": "))));
+        make("td", { class: "number" }, absent ? make("span", { class: "small" }, say("absent")) : make("strong", {}, sharesOf(metric, fact) ?? told(metric, fact.value))),
+        make("td", {}, fact.at === null || fact.at === undefined ? "" : make("button", { type: "button", onclick: () => seek(fact.at), "aria-label": say("Go to {time} seconds", { time: figure(fact.at) }) }, `${figure(fact.at)} s`)),
+        make("td", { class: "why" }, sharesOf(metric, fact) ? "" : [absent ? fact.absent : "", fact.why].filter(Boolean).join(say(": ")))));
     });
   }
-  const heads = ["Metric", "Variant", "Value", "At", "Why"].map((head, i) => make("th", { scope: "col", class: i === 2 ? "number" : "" }, head));
-  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Verdicts" },
-    make("table", { class: "facts" }, make("caption", {}, "Verdicts under each variant, and why"), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
+  const heads = [say("Metric"), say("Variant"), say("Value"), say("At"), say("Why")].map((head, i) => make("th", { scope: "col", class: i === 2 ? "number" : "" }, head));
+  return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("Verdicts") },
+    make("table", { class: "facts" }, make("caption", {}, say("Verdicts under each variant, and why")), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows)));
 };
 
 /** A button that leads to a moment. */
-const goTo = (time, seek) => make("button", { type: "button", onclick: () => seek(Math.max(0, time - 0.5)), "aria-label": `Go to ${figure(time)} seconds` }, clock(time));
+const goTo = (time, seek) => make("button", { type: "button", onclick: () => seek(Math.max(0, time - 0.5)), "aria-label": say("Go to {time} seconds", { time: figure(time) }) }, clock(time));
 
 /** A row for each probe of a conversation, as the variant in sight reads it. */
 const probeTable = (details, seek) => {
   const read = details.probes?.length ? details.probes : [];
   return read.map(({ variants, rows }) => {
     const line = (one) => {
-      const tags = [one.rests && make("span", { class: "tag" }, "rests on what the assistant said"), one.doubted && make("span", { class: "tag" }, "premise doubted, not confirmed")];
+      const tags = [one.rests && make("span", { class: "tag" }, say("rests on what the assistant said")), one.doubted && make("span", { class: "tag" }, say("premise doubted, not confirmed"))];
       return make("tr", {},
         make("th", { scope: "row" }, make("span", { class: "small" }, `${one.id} `), one.type, one.kind ? make("span", { class: "small" }, ` (${one.kind})`) : null, tags.map((tag) => tag || null)),
-        make("td", {}, one.asked === null ? make("span", { class: "small" }, "never asked ") : goTo(one.asked, seek), " ", one.question, make("span", { class: "small block" }, `right: ${one.expected}`)),
-        make("td", {}, one.replied === null ? null : [goTo(one.replied, seek), " "], one.reply === null ? make("span", { class: "small" }, one.replied === null ? "none" : "words not known") : one.reply),
-        make("td", {}, make("strong", { class: one.known ? (one.state === "passed" ? "pass" : "fail") : "small" }, one.state), make("span", { class: "small" }, [one.by, one.votes].filter(Boolean).map((text) => ` · ${text}`).join("")), one.reason ? make("span", { class: "small block" }, one.reason) : null));
+        make("td", {}, one.asked === null ? make("span", { class: "small" }, `${say("never asked")} `) : goTo(one.asked, seek), " ", one.question, make("span", { class: "small block" }, say("right: {answer}", { answer: one.expected }))),
+        make("td", {}, one.replied === null ? null : [goTo(one.replied, seek), " "], one.reply === null ? make("span", { class: "small" }, one.replied === null ? say("none") : say("words not known")) : one.reply),
+        make("td", {}, make("strong", { class: one.known ? (one.state === "passed" ? "pass" : "fail") : "small" }, one.shown ?? one.state), make("span", { class: "small" }, [one.by, one.votes].filter(Boolean).map((text) => ` · ${text}`).join("")), one.reason ? make("span", { class: "small block" }, one.reason) : null));
     };
     const passed = rows.filter((one) => one.state === "passed").length;
-    const heads = ["Probe", "Question", "Reply", "Verdict"].map((head) => make("th", { scope: "col" }, head));
-    return make("div", { class: "scroll probed", "data-variants": JSON.stringify(variants), hidden: !variants.includes(state.variant), tabindex: 0, role: "region", "aria-label": "Probes" },
-      make("table", { class: "probes" }, make("caption", {}, make("strong", {}, "Probes"), ` · ${passed} of ${rows.length} passed`, known.variants.length > 1 ? ` · under ${variants.join(", ")}` : ""), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows.map(line))));
+    const heads = [say("Probe"), say("Question"), say("Reply"), say("Verdict")].map((head) => make("th", { scope: "col" }, head));
+    return make("div", { class: "scroll probed", "data-variants": JSON.stringify(variants), hidden: !variants.includes(state.variant), tabindex: 0, role: "region", "aria-label": say("Probes") },
+      make("table", { class: "probes" }, make("caption", {}, make("strong", {}, say("Probes")), ` · ${say("{passed} of {all} passed", { passed, all: rows.length })}`, known.variants.length > 1 ? ` · ${say("under {variants}", { variants: variants.join(", ") })}` : ""), make("thead", {}, make("tr", {}, heads)), make("tbody", {}, rows.map(line))));
   });
 };
 
 /** What the user says, a line a turn; what was recognised of it is folded away. */
 const turnList = (turns, seek) => make("ol", { class: "turns" }, turns.map((turn) => make("li", {},
-  turn.start === null ? make("span", { class: "small" }, "never said") : goTo(turn.start, seek), " ", turn.text)));
+  turn.start === null ? make("span", { class: "small" }, say("never said")) : goTo(turn.start, seek), " ", turn.text)));
 
 const transcript = (name, label, track, seek, turns = []) => {
-  const from = [track.words_from && `words: ${track.words_from}`, track.speech_from && `speech: ${track.speech_from}`].filter(Boolean).join(" · ");
+  const from = [track.words_from && say("words: {source}", { source: track.words_from }), track.speech_from && say("speech: {source}", { source: track.speech_from })].filter(Boolean).join(" · ");
   const words = track.words.map(([text, start]) => typeof start === "number"
     ? make("span", { class: "word", onclick: () => seek(start) }, text)
-    : make("span", { class: "word untimed", title: "without a time" }, text));
-  const body = words.length ? words.flatMap((word) => [word, " "]) : [make("span", { class: "small" }, "No words.")];
+    : make("span", { class: "word untimed", title: say("without a time") }, text));
+  const body = words.length ? words.flatMap((word) => [word, " "]) : [make("span", { class: "small" }, say("No words."))];
   const head = make("h4", {}, label, " ", make("span", { class: "small" }, from));
   const said = make("p", {}, body);
   if (!turns.length) return { words, box: make("div", { class: `voice ${name}` }, head, said) };
   return { words, box: make("div", { class: `voice ${name}` }, head, turnList(turns, seek),
-    words.length ? make("details", {}, make("summary", {}, "as recognised"), said) : null) };
+    words.length ? make("details", {}, make("summary", {}, say("as recognised")), said) : null) };
 };
 
 /** Names in order, each once: "probe × 5, pause". */
@@ -80,17 +80,17 @@ const counted = (names) => [...new Set(names)].map((name) => {
 const conditionBox = (condition, seek) => {
   if (!condition?.title) return null;
   const line = (name, ...told) => make("div", {}, make("dt", {}, name), make("dd", {}, told));
-  const whose = (one) => make("span", { class: "mark", title: "whose it is" }, one);
+  const whose = (one) => make("span", { class: "mark", title: say("whose it is") }, one);
   const marks = condition.marks.map((mark) => make("span", { class: "block" },
-    mark.start === null ? make("span", { class: "small" }, "never said") : goTo(mark.start, seek), ` ${mark.means}`,
-    mark.start === null ? "" : ` (${figure(mark.end - mark.start)} s)`, mark.text ? `: ${mark.text}` : ""));
+    mark.start === null ? make("span", { class: "small" }, say("never said")) : goTo(mark.start, seek), ` ${mark.means}`,
+    mark.start === null ? "" : ` (${figure(mark.end - mark.start)} s)`, mark.text ? `${say(": ")}${mark.text}` : ""));
   return make("dl", { class: "tells condition" },
-    line("Condition", condition.title, " ", whose(condition.whose), make("span", { class: "small block" }, condition.definition)),
-    line("Calls for", condition.calls_for),
-    line("Criteria", make("span", { class: "block" }, "I: ", condition.immediate, " ", whose(condition.criteria)), make("span", { class: "block" }, "S: ", condition.follow_through), condition.timing ? make("span", { class: "block" }, "T: ", condition.timing) : null),
-    condition.target ? line("Target", condition.target) : null,
-    marks.length ? line("Marks", ...marks) : null,
-    condition.setting || condition.origin ? line("Made", [condition.setting, condition.origin].filter(Boolean).join(", ")) : null);
+    line(say("Condition"), condition.title, " ", whose(condition.whose), make("span", { class: "small block" }, condition.definition)),
+    line(say("Calls for"), condition.calls_for),
+    line(say("Criteria"), make("span", { class: "block" }, `I${say(": ")}`, condition.immediate, " ", whose(condition.criteria)), make("span", { class: "block" }, `S${say(": ")}`, condition.follow_through), condition.timing ? make("span", { class: "block" }, `T${say(": ")}`, condition.timing) : null),
+    condition.target ? line(say("Target"), condition.target) : null,
+    marks.length ? line(say("Marks"), ...marks) : null,
+    condition.setting || condition.origin ? line(say("Made"), [condition.setting, condition.origin].filter(Boolean).join(", ")) : null);
 };
 
 const legend = (timeline, events, condition) => {
@@ -100,12 +100,12 @@ const legend = (timeline, events, condition) => {
     patch.style.background = `var(--${shade})`;
     return make("span", {}, patch, text);
   };
-  const kinds = new Map((condition?.marks ?? []).map((mark) => [mark.kind, mark.means]));
+  const kinds = new Map((condition?.marks ?? []).map((mark) => [mark.kind, [mark.shown ?? mark.kind, mark.means]]));
   return make("div", { class: "legend" },
-    entry("user", "user"), entry("system", "system"),
-    entry("overlap", timeline.overlaps.length ? `both at once: ${figure(total)} s` : "both at once: never"),
-    ...[...kinds].map(([kind, means]) => entry(STRETCH[kind] ?? "event", `${kind}: ${means}`)),
-    condition?.title && !events.length ? null : entry("event", events.length ? `events: ${counted(events.map((event) => event.kind + (event.source ? ` (${event.source})` : "")))}` : "no event annotated"));
+    entry("user", say("user")), entry("system", say("system")),
+    entry("overlap", timeline.overlaps.length ? say("both at once: {time} s", { time: figure(total) }) : say("both at once: never")),
+    ...[...kinds].map(([kind, [shown, means]]) => entry(STRETCH[kind] ?? "event", `${shown}${say(": ")}${means}`)),
+    condition?.title && !events.length ? null : entry("event", events.length ? say("events: {events}", { events: counted(events.map((event) => (event.shown ?? event.kind) + (event.source ? ` (${event.source})` : ""))) }) : say("no event annotated")));
 };
 
 const openItem = async (item, scroll = false, named = true) => {
@@ -118,10 +118,10 @@ const openItem = async (item, scroll = false, named = true) => {
   before?.sound.end();
   before?.timeline.end();
 
-  const stage = make("div", { class: "stage", role: "slider", tabindex: 0, "aria-label": "Timeline: place in the recording" });
+  const stage = make("div", { class: "stage", role: "slider", tabindex: 0, "aria-label": say("Timeline: place in the recording") });
   const clockBox = make("span", { class: "clock" });
   const trouble = make("p", { class: "trouble", role: "alert", hidden: true });
-  const play = make("button", { type: "button", class: "play", disabled: !details.source, onclick: () => view.sound.toggle() }, "▶ Play");
+  const play = make("button", { type: "button", class: "play", disabled: !details.source, onclick: () => view.sound.toggle() }, `▶ ${say("Play")}`);
   let words = [];
   const moved = (time, playing) => {
     timeline?.place(time, playing);
@@ -131,46 +131,46 @@ const openItem = async (item, scroll = false, named = true) => {
   let timeline = null, length = item.duration;
   const sound = makeSound(details.source, item.duration, {
     moved,
-    changed: (playing) => { play.textContent = playing ? "❚❚ Pause" : "▶ Play"; play.setAttribute("aria-pressed", String(playing)); },
+    changed: (playing) => { play.textContent = playing ? `❚❚ ${say("Pause")}` : `▶ ${say("Play")}`; play.setAttribute("aria-pressed", String(playing)); },
     trouble: (text) => { trouble.textContent = text; trouble.hidden = false; },
   });
   const marks = (variant) => details.facts
     .filter((fact) => fact.variant === variant && typeof fact.at === "number")
     .map((fact) => ({ at: fact.at, text: `${titleOf(fact.metric)} ${fact.value === null ? fact.absent : told(fact.metric, fact.value)}` }));
   const seek = (time) => sound.seek(time);
-  const rate = make("select", { "aria-label": "Speed", onchange: () => sound.rate(Number(rate.value)) },
-    [0.5, 0.75, 1, 1.25, 1.5, 2].map((value) => make("option", { value, selected: value === 1 }, `${value}×`)));
-  const sides = [["both", "Both"], ["user", "User"], ["system", "System"]].map(([side, text]) => make("button", {
+  const rate = make("select", { "aria-label": say("Speed"), onchange: () => sound.rate(Number(rate.value)) },
+    [0.5, 0.75, 1, 1.25, 1.5, 2].map((value) => make("option", { value, selected: value === 1 }, `${digits(String(value))}×`)));
+  const sides = [["both", say("Both")], ["user", say("User")], ["system", say("System")]].map(([side, text]) => make("button", {
     type: "button", "aria-pressed": String(side === "both"), disabled: !sound.apart && side !== "both",
     onclick: (event) => {
       sound.solo(side);
       for (const one of sides) one.setAttribute("aria-pressed", String(one === event.currentTarget));
     },
   }, text));
-  const alone = make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides);
-  if (!sound.apart) alone.title = "A page on disk can play one side alone only where the sound is in the page (--single-file) or the folder is served";
-  const zoom = make("span", { class: "group", role: "group", "aria-label": "Zoom" },
-    make("button", { type: "button", "aria-label": "Zoom out", onclick: () => timeline.zoomBy(1 / 1.6) }, "−"),
-    make("button", { type: "button", "aria-label": "Zoom in", onclick: () => timeline.zoomBy(1.6) }, "+"),
-    make("button", { type: "button", "aria-label": "The whole recording", onclick: () => timeline.zoomBy(0) }, "Fit"));
+  const alone = make("span", { class: "group", role: "group", "aria-label": say("Who is heard") }, sides);
+  if (!sound.apart) alone.title = say("A page on disk can play one side alone only where the sound is in the page (--single-file) or the folder is served");
+  const zoom = make("span", { class: "group", role: "group", "aria-label": say("Zoom") },
+    make("button", { type: "button", "aria-label": say("Zoom out"), onclick: () => timeline.zoomBy(1 / 1.6) }, "−"),
+    make("button", { type: "button", "aria-label": say("Zoom in"), onclick: () => timeline.zoomBy(1.6) }, "+"),
+    make("button", { type: "button", "aria-label": say("The whole recording"), onclick: () => timeline.zoomBy(0) }, say("Fit")));
   const files = details.audio
-    ? [make("a", { href: details.audio, target: "_blank", rel: "noopener" }, "sound file"), make("a", { href: `${details.audio.replace(/[^/]*$/, "")}` || "./", target: "_blank", rel: "noopener" }, "folder")]
+    ? [make("a", { href: details.audio, target: "_blank", rel: "noopener" }, say("sound file")), make("a", { href: `${details.audio.replace(/[^/]*$/, "")}` || "./", target: "_blank", rel: "noopener" }, say("folder"))]
     : [];
 
   // The other systems on the same item: the quickest way to hear a difference.
   const others = items.filter((one) => one !== item && one.scenario === item.scenario && one.item === item.item);
 
   byId("item").replaceChildren(
-    make("div", { class: "top" }, make("h3", {}, item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, "link to this item"), files)),
+    make("div", { class: "top" }, make("h3", {}, item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, say("link to this item")), files)),
     make("p", { class: "sub" }, [scenarioTitle(item.scenario), item.task, item.system].filter((text, i, all) => text && all.indexOf(text) === i).join(" · "),
-      others.length ? [" · the same item by ", ...others.flatMap((one, i) => [i ? ", " : "", make("a", { href: linkTo(one) }, one.system)])] : ""),
+      others.length ? [` · ${say("the same item by")} `, ...others.flatMap((one, i) => [i ? ", " : "", make("a", { href: linkTo(one) }, one.system)])] : ""),
     make("div", { class: "controls" }, play, clockBox, rate, alone, make("span", { class: "gap" }), zoom),
-    details.source ? "" : make("p", { class: "small" }, "No sound is at hand for this item; the timeline shows what was measured."),
+    details.source ? "" : make("p", { class: "small" }, say("No sound is at hand for this item; the timeline shows what was measured.")),
     trouble, stage);
   timeline = makeTimeline(stage, item, details, marks, seek);
   length = timeline.length;
   view = { timeline, sound, stage };
-  const user = transcript("user", "User", timeline.user, seek, details.turns), system = transcript("system", "System", timeline.system, seek);
+  const user = transcript("user", say("User"), timeline.user, seek, details.turns), system = transcript("system", say("System"), timeline.system, seek);
   words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
     .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
   byId("item").append(legend(timeline, details.events, details.condition), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);

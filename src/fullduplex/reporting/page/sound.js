@@ -1,7 +1,7 @@
 // Playing one stereo file. A plain audio element always plays; one side alone needs more.
 
 const makeSound = (source, duration, { moved, changed: told, trouble }) => {
-  const audio = make("audio", { preload: "metadata", "aria-label": "The item's sound: the user left, the system right" });
+  const audio = make("audio", { preload: "metadata", "aria-label": say("The item's sound: the user left, the system right") });
   let resting = 0, frame = 0, graph = null;
   if (source) audio.src = source;
 
@@ -16,7 +16,7 @@ const makeSound = (source, duration, { moved, changed: told, trouble }) => {
   audio.addEventListener("ended", () => told(false));
   audio.addEventListener("seeked", () => moved(now(), false));
   audio.addEventListener("error", () => {
-    if (source) trouble(source.startsWith("data:") ? "This browser cannot play the sound in the page." : `The sound could not be opened: ${source}. Keep the page in its folder.`);
+    if (source) trouble(source.startsWith("data:") ? say("This browser cannot play the sound in the page.") : say("The sound could not be opened: {source}. Keep the page in its folder.", { source }));
   });
 
   // A browser gives a page on disk no samples of the files beside it: through Web Audio they would
@@ -49,7 +49,7 @@ const makeSound = (source, duration, { moved, changed: told, trouble }) => {
     audio, apart, solo, now,
     toggle: () => {
       if (!source) return;
-      if (audio.paused) audio.play().catch((error) => { if (error.name !== "AbortError") trouble(`The sound does not play: ${error.message}`); });
+      if (audio.paused) audio.play().catch((error) => { if (error.name !== "AbortError") trouble(say("The sound does not play: {reason}", { reason: error.message })); });
       else audio.pause();
     },
     seek: (time) => {

@@ -46,7 +46,7 @@ const makeSpreads = (state, open) => {
     const caption = make("figcaption", {}, make("strong", {}, `${titleOf(metric)}, ${scenarioTitle(scenario)}`), ` · ${known.benchmark}@${state.variant}`);
     const figureBox = make("figure", { class: "spread" }, caption);
     if (!values.length) {
-      figureBox.append(make("p", { class: "empty" }, "No item has a value."));
+      figureBox.append(make("p", { class: "empty" }, say("No item has a value.")));
       figureBox.append(summary(systems));
       return figureBox;
     }
@@ -60,19 +60,19 @@ const makeSpreads = (state, open) => {
     const x = (value) => left + ((between(low, value, high) - low) / (high - low)) * (wide - left - right);
     const y = (share) => top + chart - 8 - share * (chart - 16);
     const picture = svg("svg", { viewBox: `0 0 ${wide} ${floor + axis}`, role: "img" });
-    picture.append(svg("title", {}, `${titleOf(metric)} in ${scenarioTitle(scenario)}: ${count(values.length, "value")}; the table below has the figures`));
+    picture.append(svg("title", {}, say("{metric} in {scenario}: {values}; the table below has the figures", { metric: titleOf(metric), scenario: scenarioTitle(scenario), values: count(values.length, "{n} value", "{n} values") })));
     if (low < 0) {
       picture.append(svg("rect", { x: x(low), y: top, width: x(0) - x(low), height: floor - top, fill: "var(--overlap)", opacity: 0.09 }));
-      if (x(0) - x(low) > 60) picture.append(svg("text", { x: x(low) + 4, y: top + 12 }, "negative"));
+      if (x(0) - x(low) > 60) picture.append(svg("text", { x: x(low) + 4, y: top + 12 }, say("negative")));
     }
     for (const at of steps(low, high)) {
       picture.append(svg("line", { x1: x(at), x2: x(at), y1: top, y2: floor, stroke: at === 0 ? "var(--soft)" : "var(--line)", "stroke-width": 1 }));
-      picture.append(svg("text", { x: x(at), y: floor + 14, "text-anchor": "middle" }, String(at)));
+      picture.append(svg("text", { x: x(at), y: floor + 14, "text-anchor": "middle" }, digits(String(at))));
     }
-    picture.append(svg("text", { x: wide - right, y: floor + 28, "text-anchor": "end" }, "seconds"));
+    picture.append(svg("text", { x: wide - right, y: floor + 28, "text-anchor": "end" }, say("seconds")));
     for (const share of [0, 0.5, 0.9]) {
       picture.append(svg("line", { x1: left, x2: wide - right, y1: y(share), y2: y(share), stroke: "var(--line)", "stroke-width": 1, "stroke-dasharray": share % 1 ? "3 3" : "none" }));
-      picture.append(svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, `${share * 100}%`));
+      picture.append(svg("text", { x: left - 5, y: y(share) + 4, "text-anchor": "end" }, say("{n}%", { n: share * 100 })));
     }
     const spots = [];
     let beyond = 0, before = 0;
@@ -109,8 +109,8 @@ const makeSpreads = (state, open) => {
       if (nearest) open(nearest, true);
     });
     figureBox.append(picture);
-    const cut = [before ? `${before} below ${figure(low)} s` : "", beyond ? `${beyond} above ${figure(high)} s` : ""].filter(Boolean);
-    if (cut.length) figureBox.append(make("p", { class: "small" }, `Drawn at the edge: ${cut.join(", ")}.`));
+    const cut = [before ? say("{n} below {limit} s", { n: before, limit: figure(low) }) : "", beyond ? say("{n} above {limit} s", { n: beyond, limit: figure(high) }) : ""].filter(Boolean);
+    if (cut.length) figureBox.append(make("p", { class: "small" }, say("Drawn at the edge: {values}.", { values: cut.join(", ") })));
     figureBox.append(summary(systems));
     return figureBox;
   };
@@ -122,9 +122,9 @@ const makeSpreads = (state, open) => {
       const negative = sorted.filter((value) => value < 0).length;
       return [sorted.length, at(0.5), at(0.9), at(0), at(1), negative, one.absent].map((value) => make("td", { class: "number" }, String(value)));
     };
-    const heads = ["n", "median", "90 %", "least", "most", "negative", "absent"];
-    return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Latency figures" }, make("table", {},
-      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "System"), heads.map((head) => make("th", { scope: "col", class: "number" }, head)))),
+    const heads = ["n", say("median"), say("90 %"), say("least"), say("most"), say("negative"), say("absent")];
+    return make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": say("Latency figures") }, make("table", {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, say("System")), heads.map((head) => make("th", { scope: "col", class: "number" }, head)))),
       make("tbody", {}, [...systems].map(([system, one]) => {
         const swatch = make("span", { class: "swatch" });
         swatch.style.background = shade(system);
@@ -135,7 +135,7 @@ const makeSpreads = (state, open) => {
   return {
     draw: () => {
       const all = gather();
-      box.replaceChildren(...(all.length ? all.map((one) => figureOf(...one)) : [make("p", { class: "empty" }, `Nothing under ${state.variant || "this variant"} is measured in seconds.`)]));
+      box.replaceChildren(...(all.length ? all.map((one) => figureOf(...one)) : [make("p", { class: "empty" }, say("Nothing under {variant} is measured in seconds.", { variant: state.variant || say("this variant") }))]));
     },
   };
 };

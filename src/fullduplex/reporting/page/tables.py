@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.rows import Row, figure
 from fullduplex.reporting.tables import judges_of
 from fullduplex.reporting.talks import comparable
@@ -20,8 +21,6 @@ __all__ = [
     "by_dimension",
     "clocks",
     "comparisons",
-    "count",
-    "figure",
     "flips",
     "groups",
     "heat",
@@ -32,11 +31,6 @@ __all__ = [
     "scenario_titles",
     "speech",
 ]
-
-
-def count(number: int, noun: str) -> str:
-    """Return ``1 item``, ``727 items``."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
 
 
 def address(key: Sequence[str]) -> str:
@@ -62,24 +56,24 @@ def length_of(value: float, unit: str) -> str:
     return f"{value if unit == '%' else 100 * value:.2f}"
 
 
-def panels(data: PageData) -> list[dict[str, Any]]:
+def panels(data: PageData, tell: Language = ENGLISH) -> list[dict[str, Any]]:
     """Return the main table of each variant: groups by what a metric rests on, a row a metric, a cell a system."""
     return [
-        {"variant": variant, "groups": _groups(data, variant), "judges": _judges(data, variant)}
+        {"variant": variant, "groups": _groups(data, variant, tell), "judges": _judges(data, variant, tell)}
         for variant in data.variants
     ]
 
 
-def _judges(data: PageData, variant: str) -> list[str]:
+def _judges(data: PageData, variant: str, tell: Language) -> list[str]:
     """Return a sentence for each judge on whose word a number of ``variant`` rests."""
-    return judges_of([row for row in data.estimates if row.get("variant") == variant])
+    return judges_of([row for row in data.estimates if row.get("variant") == variant], tell)
 
 
-def _groups(data: PageData, variant: str) -> list[dict[str, Any]]:
+def _groups(data: PageData, variant: str, tell: Language) -> list[dict[str, Any]]:
     chosen = [row for row in data.estimates if row.get("variant") == variant and not row.get("family")]
     by_rest: dict[str, dict[tuple[str, str], dict[str, Row]]] = {}
     for row in chosen:
-        rows = by_rest.setdefault(str(row.get("rests_on") or "not said"), {})
+        rows = by_rest.setdefault(str(row.get("rests_on") or tell("not said")), {})
         rows.setdefault((row["scenario"], row["metric"]), {})[str(row.get("system", ""))] = row
     return [
         {"rests_on": rests_on, "rows": _spanned(_line(cells, data.systems) for cells in rows.values())}
@@ -137,7 +131,7 @@ def _spanned(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def beside(data: PageData) -> list[dict[str, Any]]:
+def beside(data: PageData, tell: Language = ENGLISH) -> list[dict[str, Any]]:
     """Return the variants side by side: a line for each system's metric, with the rule that moved it."""
     if len(data.variants) < 2:
         return []
@@ -152,7 +146,7 @@ def beside(data: PageData) -> list[dict[str, Any]]:
     places = {scenario: n for n, scenario in enumerate(dict.fromkeys(key[1] for key in lines))}
     for key, cells in sorted(lines.items(), key=lambda pair: places[pair[0][1]]):
         row = next(iter(cells.values()))
-        first = _shown(cells.get(data.variants[0]))
+        first = _shown(cells.get(data.variants[0]), tell)
         made.append(
             {
                 "system": key[0],
@@ -161,10 +155,10 @@ def beside(data: PageData) -> list[dict[str, Any]]:
                 "unit": row.get("unit", ""),
                 "cells": [
                     {
-                        "text": _shown(cells.get(variant)),
+                        "text": _shown(cells.get(variant), tell),
                         "n": cells[variant]["n"] if variant in cells else None,
                         # What only one of two variants measures was not moved by a rule.
-                        "moved": bool(first) and variant in cells and _shown(cells[variant]) != first,
+                        "moved": bool(first) and variant in cells and _shown(cells[variant], tell) != first,
                     }
                     for variant in data.variants
                 ],
@@ -174,21 +168,21 @@ def beside(data: PageData) -> list[dict[str, Any]]:
     return made
 
 
-def clocks(data: PageData) -> dict[str, Any]:
+def clocks(data: PageData, tell: Language = ENGLISH) -> dict[str, Any]:
     """Return what is not the same under every clock: the clocks' names, a line for each metric, what is left out."""
     if not data.clocks:
         return {}
     names = list(dict.fromkeys(clock for row in data.clocks for clock in row["values"]))
     scenarios, titles = scenario_titles(data), metrics(data, {})
     lines = []
-    there, left_out = comparable(data.clocks)
+    there, left_out = comparable(data.clocks, tell)
     for row in there:
         unit = titles.get(row["metric"], {}).get("unit", "")
         own = row["values"].get(names[0])
         cells = []
         for name in names:
             value = row["values"].get(name)
-            text = "" if value is None else figure(value[0], str(unit))
+            text = "" if value is None else figure(value[0], str(unit), tell)
             cells.append({"text": text, "n": None if value is None else value[1], "moved": value not in (None, own)})
         lines.append(
             {
@@ -219,11 +213,11 @@ def by_dimension(cards: Sequence[Mapping[str, Any]], variant: str) -> list[dict[
     return [{"name": name, "cards": those} for name, those in found.items()]
 
 
-def _shown(row: Row | None) -> str:
-    return "" if row is None else figure(row["value"], str(row.get("unit", "")))
+def _shown(row: Row | None, tell: Language) -> str:
+    return "" if row is None else figure(row["value"], str(row.get("unit", "")), tell)
 
 
-def published(data: PageData) -> dict[str, Any]:
+def published(data: PageData, tell: Language = ENGLISH) -> dict[str, Any]:
     """Return papers' figures: a column a metric in its scenario, and for each source a line a system."""
     scenarios, titles = scenario_titles(data), metrics(data, {})
     columns: dict[tuple[str, str], dict[str, Any]] = {}
@@ -238,7 +232,7 @@ def published(data: PageData) -> dict[str, Any]:
             (str(row["system"]), str(row.get("variant", ""))),
             {"system": row["system"], "variant": row.get("variant", ""), "cells": {}, "notes": []},
         )
-        line["cells"][place] = figure(row["value"], str(row.get("unit", "")))
+        line["cells"][place] = figure(row["value"], str(row.get("unit", "")), tell)
         note = row.get("departure")
         if note and note not in line["notes"]:
             line["notes"].append(note)

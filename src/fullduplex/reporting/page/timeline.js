@@ -87,7 +87,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     const font = (size, weight = 400) => { context.font = `${weight} ${size}px ${face}`; };
     const labelled = (from, text) => ({ from, text, width: context.measureText(text).width + 10 });
     font(11, 600);
-    const events = [...details.events, ...stretches].filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), event.text ? `${event.kind}: ${event.text}`.slice(0, 60) : event.kind) }));
+    const events = [...details.events, ...stretches].filter((event) => Number.isFinite(event.start)).map((event) => ({ event, ...labelled(x(event.start), (event.text ? `${event.shown ?? event.kind}${say(": ")}${event.text}` : event.shown ?? event.kind).slice(0, 60)) }));
     font(11);
     const flags = marks(variant).map((mark) => ({ mark, ...labelled(x(mark.at), mark.text) }));
     // A label at the right edge leans back into sight.
@@ -121,7 +121,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
       context.fillStyle = ink.line;
       context.fillRect(Math.round(x(i * step)), RULER - 5, 1, bottom - RULER + 5);
       context.fillStyle = ink.soft;
-      const text = step < 1 ? (i * step).toFixed(1) : String(i * step);
+      const text = digits(step < 1 ? (i * step).toFixed(1) : String(i * step));
       if (x(i * step) + 30 < wide) context.fillText(`${text} s`, x(i * step) + 3, RULER / 2);
     }
 
@@ -215,7 +215,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     }
     // The names of the tracks, over everything, where they never scroll away.
     font(10, 600);
-    for (const [name, shade, y] of [["USER", ink.user, userWave], ["SYSTEM", ink.system, systemWave + WAVE - 14]]) {
+    for (const [name, shade, y] of [[say("USER"), ink.user, userWave], [say("SYSTEM"), ink.system, systemWave + WAVE - 14]]) {
       context.fillStyle = ink.paper;
       context.globalAlpha = 0.8;
       context.fillRect(2, y, context.measureText(name).width + 8, 14);
@@ -233,7 +233,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     cursor.style.transform = `translateX(${x(time).toFixed(2)}px)`;
     cursor.hidden = x(time) < -1 || x(time) > width() + 1;
     stage.setAttribute("aria-valuenow", time.toFixed(2));
-    stage.setAttribute("aria-valuetext", `${clock(time)} of ${clock(length)}`);
+    stage.setAttribute("aria-valuetext", say("{time} of {length}", { time: clock(time), length: clock(length) }));
   };
   const zoomTo = (wanted, anchor = x(position)) => {
     const time = timeAt(anchor);

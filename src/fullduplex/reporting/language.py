@@ -1,0 +1,190 @@
+"""The language of a report: every text is written in English, and a catalogue says what it is in another.
+
+The English text is the key (gettext's msgid). What renders says its own texts by calling the language. What was
+measured, declared or kept (reasons, titles, remarks) is English data, in JSON too, and is told where it is shown, by
+:meth:`Language.of`: as a whole, else by a pattern, an entry of the catalogue with places for what varies. A place is
+named by what stands there: ``{n}``, ``{n2}`` a number; ``{name}`` a name, never translated; ``{text}`` a text, which is
+told in its turn.
+
+The catalogues are ``catalogues/LANGUAGE/LC_MESSAGES/fullduplex.po``, each compiled beside itself (``.mo``).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from gettext import GNUTranslations, NullTranslations
+from importlib.resources import files
+from typing import Any
+
+from fullduplex.errors import InputError
+
+DOMAIN = "fullduplex"
+#: The language in which every text is written.
+ORIGINAL = "en"
+#: gettext joins the context of a text to it with this.
+_CONTEXT = "\x04"
+_PLACE = re.compile(r"\{(n|name|text)(\d*)\}")
+_FORMS = {
+    "n": r"([-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?)",
+    "name": r"(.+?)",
+    "text": r"(.+?)",
+}
+_NUMBER = re.compile(_FORMS["n"])
+#: A longer text is nobody's pattern: what a person or a model wrote.
+_LONGEST = 1_000
+#: So many different texts are remembered; a run of many items has many reasons alike.
+_REMEMBERED = 1 << 16
+
+
+class Language:
+    """How a report tells its texts and its numbers.
+
+    Calling it tells a text of the report's own, ``values`` put in its places; :meth:`of` one that was measured,
+    declared or kept; :meth:`digits` a number that is printed already. In the original language each is as written.
+    """
+
+    def __init__(self, code: str = ORIGINAL, catalogue: NullTranslations | None = None) -> None:
+        self.code = code
+        self._catalogue = catalogue or NullTranslations()
+        self._texts: Mapping[str, str] = dict(_texts(self._catalogue))
+        self._patterns = _Patterns(self._texts)
+        self._point, self._thousands = (self._catalogue.pgettext("number", sign) for sign in ".,")
+        self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
+
+    def __call__(self, text: str, **values: object) -> str:
+        """Return a text of the report's own with ``values`` in its places."""
+        told = self.gettext(text)
+        return told.format(**values) if values else told
+
+    def plural(self, one: str, many: str, number: int, **values: object) -> str:
+        """Return the text for ``number`` things; its place ``{n}`` is the number itself, thousands set apart."""
+        return self.ngettext(one, many, number).format(n=self.digits(f"{number:,}"), **values)
+
+    def gettext(self, text: str) -> str:
+        """Return a text of the report's own, as gettext does."""
+        if text in self._texts or self.original:
+            return self._catalogue.gettext(text)
+        return self.unknown(text)
+
+    def ngettext(self, one: str, many: str, number: int) -> str:
+        """Return the form of a text for ``number`` things, as gettext does."""
+        if one not in self._texts and not self.original:
+            return self.unknown(one if number == 1 else many)
+        return self._catalogue.ngettext(one, many, number)
+
+    @property
+    def original(self) -> bool:
+        """Return whether it is the language in which every text is written."""
+        return self.code == ORIGINAL
+
+    def kept(self, text: str) -> str:
+        """Return a text of which some are names (an error, a key, a system): told where the catalogue has it."""
+        if self.original:
+            return text
+        found = self._found(text)
+        return text if found is None else found
+
+    def digits(self, text: str) -> str:
+        """Return a printed number with the language's decimal sign and thousands."""
+        if self.original:
+            return text
+        return text.translate({ord("."): self._point, ord(","): self._thousands})
+
+    def unknown(self, text: str) -> str:
+        """Return a text that the catalogue does not have: as it is, which is better than nothing."""
+        return text
+
+    def _of(self, text: str) -> str:
+        if self.original or not any(map(str.isalnum, text)):
+            return text
+        found = self._found(text)
+        return self.unknown(text) if found is None else found
+
+    def _found(self, text: str) -> str | None:
+        """Return a text that was written elsewhere, as a whole, by a pattern, or part by part; None where none fits."""
+        whole = self._texts.get(text)
+        if whole is not None:
+            return whole
+        if _NUMBER.fullmatch(text):
+            return self.digits(text)
+        if len(text) > _LONGEST:
+            return None
+        for told, values in self._patterns.matches(text):
+            return told.format(**{place: self._placed(place, value) for place, value in values.items()})
+        for sign, joint in (("; ", self.gettext("; ")), (": ", self.gettext(": "))):
+            head, there, rest = text.partition(sign)
+            if there:
+                parts = [self._found(head), self._found(rest)]
+                # Of `NAME: sentence` the name is no text of ours.
+                if parts[1] is not None or (sign == "; " and parts[0] is not None):
+                    return joint.join((parts[0] or head, parts[1] if parts[1] is not None else self.of(rest)))
+        return None
+
+    def _placed(self, place: str, value: str) -> str:
+        if place.startswith("name"):
+            return value
+        return self.of(value) if place.startswith("text") else self.digits(value)
+
+
+class _Patterns:
+    """The texts with places for what varies, found by how they begin."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._by_word: dict[str, list[tuple[re.Pattern[str], str, list[str], int]]] = {}
+        for text, told in texts.items():
+            places = _PLACE.findall(text)
+            if not places or len(places) != text.count("{"):
+                continue
+            literals = _PLACE.split(text)[::3]
+            forms = [_FORMS[kind] for kind, _ in places]
+            pattern = "".join(re.escape(a) + b for a, b in zip(literals, [*forms, ""], strict=True))
+            names = [kind + number for kind, number in places]
+            weight = sum(map(len, literals))
+            word = literals[0].split(" ")[0] if " " in literals[0] else ""
+            self._by_word.setdefault(word, []).append((re.compile(pattern, re.DOTALL), told, names, weight))
+
+    def matches(self, text: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield what each pattern that fits ``text`` is told as, and what stands in its places; the closest first."""
+        word = text.partition(" ")[0]
+        near = [*self._by_word.get(word, ()), *(self._by_word.get("", ()) if word else ())]
+        for pattern, told, names, _ in sorted(near, key=lambda one: -one[3]):
+            found = pattern.fullmatch(text)
+            if found is not None:
+                yield told, dict(zip(names, found.groups(), strict=True))
+
+
+def _texts(catalogue: NullTranslations) -> Iterator[tuple[str, str]]:
+    """Yield every text of a catalogue with what it is told as; of plurals, the form for one thing and for many."""
+    # gettext has no public list of what it read; without one no pattern could be found.
+    for key, told in vars(catalogue).get("_catalog", {}).items():
+        text = key[0] if isinstance(key, tuple) else key
+        if text and _CONTEXT not in text:
+            yield text, told
+
+
+def languages() -> tuple[str, ...]:
+    """Return the languages that reports can be in, the original one first."""
+    there = files("fullduplex.reporting").joinpath("catalogues")
+    return (ORIGINAL, *sorted(one.name for one in there.iterdir() if one.is_dir() and one.name != "__pycache__"))
+
+
+def language_named(code: str) -> Language:
+    """Return a report's language; raises :class:`InputError` where there is no catalogue of it."""
+    if code == ORIGINAL:
+        return ENGLISH
+    if code not in languages():
+        raise InputError("--report-language", found=code, expected=f"one of {', '.join(languages())}")
+    there = files("fullduplex.reporting").joinpath("catalogues", code, "LC_MESSAGES", f"{DOMAIN}.mo")
+    with there.open("rb") as file:
+        return Language(code, GNUTranslations(file))
+
+
+def told_all(tell: Language, texts: Iterable[Any]) -> list[str]:
+    """Return each of ``texts`` as it is told."""
+    return [tell.of(str(text)) for text in texts]
+
+
+#: The language in which every text is written.
+ENGLISH = Language()
