@@ -282,3 +282,13 @@ def test_talks_begin_no_faster_than_allowed(items: Path, tmp_path: Path) -> None
         status, text = drive(items, url, tmp_path / "run", "--sessions", 3, "--per-minute", 60, "--no-page")
     assert status == 0, text
     assert len(began) == 3 and max(began) - min(began) > 0.9
+
+
+def test_the_table_s_price_goes_by_the_model_that_the_system_has_where_none_is_named(
+    items: Path, tmp_path: Path
+) -> None:
+    status, text = run(
+        "run", "fdb-1.0", "--system", "openai-realtime", "--data", items, "--out", tmp_path / "run", "--recogniser",
+        "none", "--detector", "energy", "--dry-run", OPENAI_API_KEY=KEY,
+    )  # fmt: skip
+    assert status == 0 and "by tokens" in text and "not verified on a bill" in text

@@ -68,11 +68,6 @@ class Driving:
     access: str = ""
     keys: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    @property
-    def priced(self) -> Prices | None:
-        """Return what talks cost: as given, else as the table has it for a system at its vendor's own address."""
-        return self.prices or prices_of(self.system, hosted=hosted(self.system))
-
     def to_json(self) -> dict[str, Any]:
         """Return what a run that goes on must have in common with this; not how fast it goes."""
         return {
@@ -89,7 +84,7 @@ class Estimate:
     """What a run would take: talks, seconds of talk at most, seconds by the clock on the wall, and money or None.
 
     ``price`` is in US dollars: at most, where a minute has a price; where tokens have, as the talks that are held
-    already cost on average, and None before the first. ``spent``: what those cost.
+    already cost on average, and None before the first. ``spent``: what those cost; ``prices``: by what it is reckoned.
     """
 
     talks: int
@@ -98,6 +93,7 @@ class Estimate:
     seconds: float | None
     price: float | None
     spent: float = 0.0
+    prices: Prices | None = None
 
 
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
@@ -108,7 +104,7 @@ def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Pat
     lengths = sum(_at_most(task.entry) for task in tasks)
     left = lengths * (len(tasks) - held) / max(1, len(tasks))
     spent, talked = _spent(tasks)
-    prices, price = driving.priced, None
+    prices, price = prepared.prices, None
     if prices is not None:
         price = prices.at_most(left)
         if price is not None:
@@ -116,7 +112,7 @@ def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Pat
         elif talked and spent:
             price = spent / talked * left
     return Estimate(
-        len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price, round(spent, 9)
+        len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price, round(spent, 9), prices
     )
 
 
@@ -215,6 +211,7 @@ class _Prepared:
     plan: Plan
     told: dict[str, Any]
     tasks: list[DriveTask]
+    prices: Prices | None = None
     budget: Budget | None = None
 
 
@@ -222,19 +219,24 @@ def _prepared(path: Path, out: Path, asked: Asked, driving: Driving, cache: Path
     """Return what a run of ``asked`` would do; raises what has to be said before anything is written."""
     chosen, entries = _opened(path, asked)
     entries, remarks = _chosen(path, entries, driving.exclude)
-    clock = _clock(driving, entries, cache)
+    system = _any_of(driving.system, entries, cache, driving.keys)
+    clock = _clock(driving, system)
+    # The table goes by the model, which the system itself knows where the spec names none.
+    prices = driving.prices or prices_of(system.spec, hosted=hosted(driving.system))
     _apart(path, out)
     # Every talk will have a recording of the system; whether there are words is told by what is asked.
     reported = asked.recogniser == REPORTED
     plan = settled(chosen, [_with_output(entry, reported) for entry in entries], _heard_as(asked), cache, remarks)
     told = _told(chosen, path, entries, asked, driving, clock, out)
     Run.fits(out, told)
-    tasks = list(_tasks(out, entries, asked, driving, cache, twins=any(benchmark.twins for benchmark in chosen)))
+    limits = Limits(tuple(driving.keys.items()), prices, per_minute=driving.per_minute)
+    twins = any(benchmark.twins for benchmark in chosen)
+    tasks = list(_tasks(out, entries, asked, driving, cache, limits, twins=twins))
     _same(tasks)
-    budget = budget_for(tasks, driving.max_cost, driving.priced)
+    budget = budget_for(tasks, driving.max_cost, prices)
     if not all(map(_is_there, tasks)):
         needs_keys(driving.system, driving.keys)
-    return _Prepared(entries, clock, plan, told, tasks, budget)
+    return _Prepared(entries, clock, plan, told, tasks, prices, budget)
 
 
 def _heard_as(asked: Asked) -> Asked:
@@ -309,11 +311,10 @@ def _is_of(entry: Entry, chosen: Sequence[Any]) -> bool:
     return any(scenario_of(benchmark, item) for benchmark in chosen)
 
 
-def _clock(driving: Driving, entries: Sequence[Entry], cache: Path) -> str:
+def _clock(driving: Driving, system: System) -> str:
     """Return the clock of the talks; raises where the system cannot keep the one that is asked for."""
     if driving.clock and driving.clock not in CLOCKS:
         raise InputError("--clock", found=driving.clock, expected=" or ".join(CLOCKS))
-    system = _any_of(driving.system, entries, cache, driving.keys)
     allowed = system.traits.clocks
     if driving.clock and driving.clock not in allowed:
         raise InputError("--clock", found=driving.clock, expected=f"{' or '.join(allowed)} for {driving.system.name}")
@@ -337,9 +338,15 @@ def _any_of(spec: Spec, entries: Sequence[Entry], cache: Path, keys: Mapping[str
 
 
 def _tasks(
-    out: Path, entries: Sequence[Entry], asked: Asked, driving: Driving, cache: Path, *, twins: bool
+    out: Path,
+    entries: Sequence[Entry],
+    asked: Asked,
+    driving: Driving,
+    cache: Path,
+    limits: Limits,
+    *,
+    twins: bool,
 ) -> Iterator[DriveTask]:
-    limits = Limits(tuple(driving.keys.items()), driving.priced, per_minute=driving.per_minute)
     for repeat in range(1, driving.repeats + 1):
         for entry in entries:
             task = DriveTask(

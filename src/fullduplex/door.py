@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from fullduplex.conversations import Driving, converse
+from fullduplex.driving.prices import Prices
 from fullduplex.errors import PluginError
 from fullduplex.judged import Judging, judge_run
 from fullduplex.model.spec import Spec
@@ -109,18 +111,23 @@ def run(
     repeats: int = 1,
     retries: int = 2,
     sessions: int = 1,
+    keys: Mapping[str, str] | None = None,
+    price: str = "",
+    max_cost: float | None = None,
     **asked: Any,
 ) -> Scores:
     """Drive the items in ``data`` through ``system`` (a spec), hear and measure them, as ``fullduplex run`` does.
 
-    ``out`` defaults to ``./BENCHMARK-SYSTEM.run``; what it holds is not done again. See
+    ``out`` defaults to ``./BENCHMARK-SYSTEM.run``; what it holds is not done again. A hosted system takes its key as
+    ``keys={"OPENAI_API_KEY": key}``; ``price`` and ``max_cost`` are those of the command. See
     :class:`fullduplex.conversations.Driving` for how talks are held, :class:`fullduplex.stages.Asked` for the other
     options, and :func:`score` for ``engine``. Raises :class:`fullduplex.errors.FullDuplexError` in one sentence.
     """
     spec = named(system)
     place = Path(out) if out is not None else Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
     where = Path(cache) if cache is not None else default_cache({"HOME": str(Path.home())})
-    driving = Driving(spec, clock, repeats, retries, sessions)
+    prices = Prices.parse(price) if price else None
+    driving = Driving(spec, clock, repeats, retries, sessions, prices=prices, max_cost=max_cost, keys=keys or {})
     scored = converse(Path(data), place, Asked(benchmark=benchmark, **asked), driving, cache=where, engine=engine)
     published = publish([scored], place, page=page, engine=engine)
     return Scores(place, (scored,), tuple(published.tables))

@@ -45,10 +45,10 @@ def preflight(
     from fullduplex.testing import preflight as looking
 
     spec = named(system)
-    prices = price or prices_of(spec, hosted=hosted(spec))
     keys = system_keys(spec)
     checks = [looking.Checked("key", "ok", f"{name}: {origin(name)}") for name in keys]
     made = build(spec, _cache(), keys=keys)
+    prices = price or prices_of(made.spec, hosted=hosted(spec))
     settings: Any = {}
     try:
         needs_keys(spec, keys)

@@ -177,13 +177,14 @@ def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) ->
         )
     else:
         click.echo("not on the wall clock: as fast as this machine computes")
-    click.echo(_cost_told(found, driving.priced))
+    click.echo(_cost_told(found))
     return 0
 
 
-def _cost_told(found: Any, prices: Any) -> str:
+def _cost_told(found: Any) -> str:
     from fullduplex.driving.prices import dollars
 
+    prices = found.prices
     spent = f"; {dollars(found.spent)} are spent" if found.spent else ""
     if found.price is not None:
         by = "as the talks that are held cost" if prices.by_tokens else "at most"
