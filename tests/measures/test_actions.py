@@ -317,13 +317,31 @@ def test_length_and_words_tell_what_they_can(text: str, kind: str) -> None:
 def test_where_meaning_decides_a_judge_does_and_without_one_a_rule_that_says_so(text: str, by_rule: int) -> None:
     trial = acted("take_turn_immediate", (6700, 7100, text))
     assert at_once(trial) == by_rule
-    assert "nobody judged it" in why(immediate, trial) or not by_rule
+    assert "nobody judged it; by rule" in why(immediate, trial)
     key = "substantive:@6.700-7.100"
     for label, expected in (("substantive", 1), ("backchannel", 0)):
         assert at_once(replace(trial, verdicts={key: Verdict(label)})) == expected
-    assert at_once(replace(trial, verdicts={key: Verdict("maybe")})) == "unparsable"
-    assert at_once(replace(trial, verdicts={key: Absent("unreachable")})) == "unreachable"
+    assert at_once(replace(trial, verdicts={"substantive": Absent("withdrawn")})) == "withdrawn"
     assert at_once(replace(trial, verdicts={"substantive:@6.700-7.200": Verdict("substantive")})) == by_rule
+
+
+@pytest.mark.parametrize("name", ["take_turn_immediate", "interrupt_help", "recover_repeat"])
+@pytest.mark.parametrize(("text", "by_rule"), [("Yes.", 0), ("Twelve.", 1)])
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(Verdict("maybe"), "'maybe' is none of substantive, backchannel"), (Absent("unparsable"), "unparsable"),
+     (Absent("unreachable"), "unreachable"), (Absent("votes tie"), "votes tie")],
+)  # fmt: skip
+def test_a_judge_without_a_readable_answer_leaves_meaning_to_the_rule_and_the_reason_says_so(
+    name: str, text: str, by_rule: int, given: Verdict | Absent, told: str
+) -> None:
+    begins = {"take_turn_immediate": 6700, "interrupt_help": 4000, "recover_repeat": 9100}[name]
+    before = ((3000, 6600, LONG),) if name == "recover_repeat" else ()
+    trial = acted(name, *before, (begins, begins + 400, text))
+    key = f"substantive:@{begins / 1000:.3f}-{begins / 1000 + 0.4:.3f}"
+    found = fact(immediate, replace(trial, verdicts={key: given}))
+    assert isinstance(found, Fact) and (found.value, found.verdict) == (by_rule, "")
+    assert f"the judge gave no readable answer ({told}); by rule: " in found.why
 
 
 def test_a_fact_names_the_verdict_that_it_rests_on_and_a_persons_word_rests_on_none() -> None:

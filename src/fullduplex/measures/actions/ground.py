@@ -34,6 +34,8 @@ _PHRASES = frozenset(
     ("i see", "got it", "of course", "go on", "all right", "i know", "i understand", "makes sense", "thats right")
 )
 _LONGEST = 60
+#: Why there is no verdict where a person took it away: no rule may stand in for it.
+_WITHDRAWN = "withdrawn"
 
 #: What length and words say of an utterance: ``meaning`` where only what it means tells.
 Weight = Literal["substantive", "brief", "meaning"]
@@ -77,23 +79,24 @@ def is_brief(u: Utterance, limits: Limits, *, at_most: int) -> bool:
 def substance(trial: Trial, u: Utterance, limits: Limits) -> Substance | Absent:
     """Return whether ``u`` is substantive: by :func:`weight`, else as it was judged (``substantive:@ONSET-END``).
 
-    What nobody judged is substantive if one of its words is none of acknowledgement (:data:`ACKNOWLEDGES`): the
-    fallback, which takes "Tuesday." for an answer and "Yes." for none. Absent: what kept the judge from saying,
-    ``unparsable``.
+    What nobody judged, or a judge without an answer that can be read, is substantive if one of its words is none of
+    acknowledgement (:data:`ACKNOWLEDGES`): the fallback, which takes "Tuesday." for an answer and "Yes." for none.
+    Absent: ``withdrawn`` (a person took the verdict away).
     """
     by_rule = weight(u, limits)
     if by_rule != "meaning":
         return Substance(by_rule == "substantive", "by length" if by_rule == "substantive" else "a brief token")
     verdict = verdict_on(trial, SUBSTANTIVE, reply_key(u.span.start, u.words))
-    if isinstance(verdict, Absent):
+    if isinstance(verdict, Absent) and verdict.reason == _WITHDRAWN:
         return verdict
     if verdict is None:
-        answers = not _acknowledges(_plain(u))
-        told = "has a word that is no acknowledgement" if answers else "holds nothing but acknowledgement"
-        return Substance(answers, f"nobody judged it; by rule: {told}")
+        return _by_words(u, "nobody judged it")
+    if isinstance(verdict, Absent):
+        return _by_words(u, f"the judge gave no readable answer ({verdict.reason})")
     label = str(verdict.value).strip().lower()
     if label not in LABELS:
-        return Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(LABELS)}")
+        odd = f"{verdict.value!r} is none of {', '.join(LABELS)}"
+        return _by_words(u, f"the judge gave no readable answer ({odd})")
     return Substance(label == LABELS[0], said_by(verdict), rests_on(verdict, SUBSTANTIVE))
 
 
@@ -143,6 +146,21 @@ def said_by(verdict: Verdict) -> str:
     """Return a verdict for people: who says so, what, and why."""
     who = verdict.by if by_person(verdict) else "judged"
     return f"{who}: {verdict.value}" + (f", {verdict.reason}" if verdict.reason else "")
+
+
+def acknowledges(u: Utterance) -> bool:
+    """Return whether ``u`` has words, and none but :data:`TOKENS` and what acknowledges: "mhm", "oh yeah", "I see".
+
+    English: of another language it is False, since nothing is known of its words.
+    """
+    words = _plain(u)
+    return bool(words) and _acknowledges(words)
+
+
+def _by_words(u: Utterance, unjudged: str) -> Substance:
+    answers = not _acknowledges(_plain(u))
+    told = "has a word that is no acknowledgement" if answers else "holds nothing but acknowledgement"
+    return Substance(answers, f"{unjudged}; by rule: {told}")
 
 
 def _plain(u: Utterance) -> list[str]:

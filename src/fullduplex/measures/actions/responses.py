@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fullduplex.measures.actions.floor import interrupted
@@ -115,19 +115,23 @@ def response(trial: Trial, action: str, condition: str, limits: Limits) -> Respo
     It has to begin after the user began (what began before answers nothing) and before the user's next turn. One that
     began before the window opens and is still heard after the window's anchor (the turn's end, the target point, the
     interruption's end) is the response and came too early; what had ended by then is none, and is told.
-    Absent: as :func:`window`, ``censored`` (none yet, and the recording ends before the window closes), and what kept
-    a judge from saying whether one is substantive.
+    Absent: as :func:`window`, ``censored`` (none yet, and the recording ends before the window closes), and
+    ``withdrawn`` (a person took away what a judge said of one).
     """
     when = window(trial, action, condition, limits)
     if isinstance(when, Absent):
         return when
     passed_over: list[Utterance] = []
+    # Why one was passed over whose length and words did not tell: who said so, or which rule stood in.
+    said_why: dict[str, None] = {}
     for u in _heard_in(when):
         found = substance(trial, u, limits)
         if isinstance(found, Absent):
             return found
         if not found.substantive:
             passed_over.append(u)
+            if weight(u, limits) == "meaning":
+                said_why[found.why] = None
             continue
         in_time = when.opens <= u.span.start <= when.closes
         lag = _lag(u.span.start - when.anchor, when.name)
@@ -137,11 +141,12 @@ def response(trial: Trial, action: str, condition: str, limits: Limits) -> Respo
             why = f"began too early, {lag}: {quoted(u)}"
         else:
             why = f"too late, {lag}: {quoted(u)}"
-        return Response(u, in_time, why + _besides(when, passed_over), found.verdict)
+        return Response(u, in_time, why + _besides(when, passed_over, said_why), found.verdict)
     cut = too_soon(when.at, when.closes)
     if cut is not None:
         return cut
-    return Response(None, False, f"no substantive response; heard: {listed(passed_over)}{_besides(when, ())}")
+    heard_is = f"{listed(passed_over)}{_because(said_why)}"
+    return Response(None, False, f"no substantive response; heard: {heard_is}{_besides(when, (), ())}")
 
 
 def responded(trial: Trial, action: str, condition: str, limits: Limits) -> Fact | Absent:
@@ -183,10 +188,15 @@ def _had_ended(u: Utterance, when: Window) -> bool:
     return u.span.start < when.opens and u.span.end <= when.anchor
 
 
-def _besides(when: Window, passed_over: Sequence[Utterance]) -> str:
+def _besides(when: Window, passed_over: Sequence[Utterance], said_why: Iterable[str]) -> str:
     within = [u for u in when.at.said if when.since <= u.span.start and _had_ended(u, when)]
     earlier = f"; had spoken in the user's turn: {listed(within)}" if within else ""
-    return (f"; no response: {listed(passed_over)}" if passed_over else "") + earlier
+    return (f"; no response: {listed(passed_over)}{_because(said_why)}" if passed_over else "") + earlier
+
+
+def _because(said_why: Iterable[str]) -> str:
+    told = "; ".join(said_why)
+    return f" ({told})" if told else ""
 
 
 def _marked(found: Heard, kind: str) -> tuple[int, int] | Absent:
