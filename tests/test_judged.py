@@ -129,6 +129,25 @@ def test_the_same_command_asks_nothing_twice(folder: Path, tmp_path: Path) -> No
     assert before == {i.name: (i / "judge.json").read_bytes() for i in run.items() if (i / "judge.json").is_file()}
 
 
+def test_votes_that_cannot_be_read_are_kept_until_more_attempts_are_allowed(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    spec = replies(tmp_path / "r.json", ["I would say four"])
+    judge(run, spec, tmp_path / "cache", attempts=2)
+    kept = judge(run, spec, tmp_path / "cache", attempts=2).bill
+    assert (kept.requests, kept.known, kept.unread) == (0, ITEMS, ITEMS) and "--attempts asks again" in kept.told()
+    more = judge(run, spec, tmp_path / "cache", attempts=3).bill
+    assert (more.requests, more.known, more.unread) == (ITEMS, 0, 0) and "--attempts" not in more.told()
+
+
+def test_that_an_earlier_word_still_counts_is_said_only_where_there_is_one(folder: Path, tmp_path: Path) -> None:
+    run = scored(folder, tmp_path / "run").run
+    silent, other = replies(tmp_path / "a.json", ["four"]), replies(tmp_path / "b.json", ["five"])
+    for spec in (silent, silent, other):
+        assert "still counts" not in " ".join(judge(run, spec, tmp_path / "cache", attempts=1).remarks)
+    judge(run, replies(tmp_path / "c.json", [rated(4)]), tmp_path / "cache")
+    assert "still counts" in " ".join(judge(run, silent, tmp_path / "cache", attempts=1).remarks)
+
+
 def test_the_judge_does_not_read_the_systems_name(tmp_path: Path) -> None:
     interruption(tmp_path / "user_interruption" / "1", "I am Moshi X and Paris is lovely in the spring")
     run = scored(tmp_path / "user_interruption", tmp_path / "run").run

@@ -6,6 +6,7 @@ import glob
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -18,7 +19,7 @@ from fullduplex.errors import InputError, printable
 from fullduplex.judging.batch import collect_batch, submit_batch
 from fullduplex.judging.cases import Case
 from fullduplex.judging.cost import Bill, bill_of
-from fullduplex.judging.keeping import keep_rubric, write_verdict
+from fullduplex.judging.keeping import keep_rubric, read_verdicts, write_verdict
 from fullduplex.judging.providers.batch import BatchJudge
 from fullduplex.judging.question import Judge
 from fullduplex.judging.rubric import Rubric
@@ -26,7 +27,7 @@ from fullduplex.judging.rubric_file import load
 from fullduplex.judging.session import Session
 from fullduplex.judging.verdicts import Judged
 from fullduplex.model.spec import Spec
-from fullduplex.model.trials import Absent, Trial
+from fullduplex.model.trials import Absent, Trial, Verdict
 from fullduplex.runs.clips import cut_clip
 from fullduplex.runs.items import read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of, seat
@@ -257,20 +258,30 @@ def judge_run(run: Run, asked: Judging, *, cache: Path, progress: Progress | Non
     try:
         for rubric in prepared.rubrics.values():
             keep_rubric(run.path, rubric)
-        there = bool(judges_of(run))
+        before = judges_of(run)[:1]
         seat(run, seated(prepared, asked), leads=False)
         for judged in prepared.session.run(prepared.cases()):
             _keep(judged, outcome, leads=asked.leads)
         # A judge that has said nothing takes nobody's place.
         if asked.leads and prepared.session.bill.values:
             seat(run, seated(prepared, asked), leads=True)
-        elif asked.leads and there and prepared.session.bill.verdicts:
+        elif asked.leads and prepared.session.bill.verdicts and _has_spoken(run, before, prepared.judge):
             outcome.remarks += (f"{asked.judge.name} gave no verdict; the word of the judge before it still counts",)
     finally:
         outcome.bill, outcome.given_up = prepared.session.bill, prepared.session.given_up
         outcome.remarks += tuple(f"{reason}: {why}" for reason, why in outcome.reasons.items())
         prepared.judge.close()
     return outcome
+
+
+def _has_spoken(run: Run, leading: Sequence[Seated], judge: Judge) -> bool:
+    """Return whether another than ``judge`` leads and has given a verdict: who was never read leaves no word."""
+    others = {one.spec.digest for one in leading} - {judge.spec.digest}
+    for folder in run.items() if others else ():
+        with suppress(InputError):  # one item's damage says nothing of the others
+            if any(one.judge.digest in others and isinstance(one.verdict, Verdict) for one in read_verdicts(folder)):
+                return True
+    return False
 
 
 def judge_batch(run: Run, asked: Judging, *, cache: Path) -> Outcome | None:

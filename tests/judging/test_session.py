@@ -426,4 +426,8 @@ def test_bills_add_up_and_say_what_has_no_price() -> None:
         "US$ 0.5000 and 1 reply without a price"
     )
     assert Bill(1, 1, {}, 0, 0, 1).told() == "1 item: 1 with a verdict; 0 requests, 1 vote kept from before"
+    assert Bill(3, 1, {"unparsable": 2}, known=3, unread=2).told() == (
+        "3 items: 1 with a verdict, 2 unparsable; "
+        "0 requests, 3 votes kept from before, 2 of them unparsable: a higher --attempts asks again"
+    )
     assert Bill(1, 1, {}, 1, 1, 0, 0, 0, 0, 0.0, 1).told().endswith("no price known")

@@ -11,7 +11,7 @@ from fullduplex.judging.cases import Case
 from fullduplex.judging.limits import CHARACTERS_A_TOKEN, FIRST_REPLY
 from fullduplex.judging.rubric_file import render
 from fullduplex.judging.verdicts import Judged
-from fullduplex.judging.votes import Render, request_of
+from fullduplex.judging.votes import UNPARSABLE, Render, request_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,9 +20,9 @@ class Bill:
 
     ``verdicts`` counts cases, ``values`` those that have one, ``absent`` the others by reason. ``requests`` are those
     that were made now, ``replies`` the answered ones among them, ``known`` the votes that were kept from before and
-    cost nothing. ``tokens_in`` and ``tokens_out`` are as the judge counted them; ``cached_in`` are those of
-    ``tokens_in`` that it had in a cache of its own. ``cost`` is in US dollars and holds what has a price:
-    ``unpriced`` replies have none.
+    cost nothing, and ``unread`` those among them whose replies could not be read. ``tokens_in`` and ``tokens_out`` are
+    as the judge counted them; ``cached_in`` are those of ``tokens_in`` that it had in a cache of its own. ``cost`` is
+    in US dollars and holds what has a price: ``unpriced`` replies have none.
     """
 
     verdicts: int = 0
@@ -36,6 +36,7 @@ class Bill:
     cached_in: int = 0
     cost: float = 0.0
     unpriced: int = 0
+    unread: int = 0
 
     def __add__(self, other: Bill) -> Bill:
         return Bill(
@@ -50,13 +51,15 @@ class Bill:
             self.cached_in + other.cached_in,
             self.cost + other.cost,
             self.unpriced + other.unpriced,
+            self.unread + other.unread,
         )
 
     def told(self) -> str:
         """Return the bill in one sentence."""
         without = "".join(f", {count} {reason}" for reason, count in self.absent.items())
         parts = [f"{_count(self.verdicts, 'item')}: {self.values} with a verdict{without}"]
-        kept = f", {_count(self.known, 'vote')} kept from before" if self.known else ""
+        unread = f", {self.unread} of them unparsable: a higher --attempts asks again" if self.unread else ""
+        kept = f", {_count(self.known, 'vote')} kept from before{unread}" if self.known else ""
         parts.append(_count(self.requests, "request") + kept)
         if self.tokens_in or self.tokens_out:
             parts.append(f"{self.tokens_in:,} tokens in, {self.tokens_out:,} out")
@@ -86,6 +89,7 @@ def bill_of(judged: Iterable[Judged]) -> Bill:
             sum(attempt.usage.get("cached", 0) for attempt in replies),
             sum(attempt.cost or 0.0 for attempt in replies),
             sum(attempt.cost is None for attempt in replies),
+            sum(0 < vote.known == len(vote.attempts) and vote.absent == UNPARSABLE for vote in one.votes),
         )
     return total
 
