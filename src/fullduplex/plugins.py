@@ -43,6 +43,7 @@ EXTRAS = {
     "smollm2": "cascade",
     "llamacpp": "cascade",
     "livekit": "livekit",
+    "nova-sonic": "nova",
     "pipecat-webrtc": "webrtc",
 }
 

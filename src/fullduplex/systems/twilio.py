@@ -105,6 +105,8 @@ class Twilio:
         except Gone as error:
             raise ConversationError(f"the agent left before the call began: {error}") from error
         try:
+            if prompt and not self.prompt_parameter:
+                talking.ready = Ready({**talking.ready.settings, "prompt_taken": False})
             yield talking
         finally:
             await talking.leave()

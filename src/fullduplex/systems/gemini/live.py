@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import string
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -75,6 +75,11 @@ class GeminiLive:
     api_version: Literal["v1", "v1beta", "v1alpha"] = "v1"
     verify: bool = True
     ready_within: float = 20.0
+
+    @staticmethod
+    def key_name(options: Mapping[str, Any]) -> str:
+        """Return the name of the environment variable that holds the key for a system of these options."""
+        return "GEMINI_API_KEY"
 
     def __post_init__(self) -> None:
         for name, value, known in (

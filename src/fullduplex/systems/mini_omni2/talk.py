@@ -51,6 +51,9 @@ class MiniOmni2:
     ready_within: float = 20.0
     timeout: float = 60.0
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         if not 0.05 <= self.silence <= 10 or not 0 <= self.at_least <= 10:
             raise ValueError("silence and at_least: expected seconds, from 0.05 and from 0 to 10")

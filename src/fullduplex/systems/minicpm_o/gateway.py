@@ -50,6 +50,9 @@ class MiniCPMo:
     verify: bool = False
     ready_within: float = 50.0
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         for name in ("force_listen_count", "top_k", "max_new_speak_tokens_per_chunk", "temperature", "top_p"):
             value = getattr(self, name)

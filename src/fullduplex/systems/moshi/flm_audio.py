@@ -63,6 +63,9 @@ class FlmAudio:
     repetition_penalty_window_audio: int | None = None
     repetition_penalty_window_text: int | None = None
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         checkpoint(self.model)
 

@@ -50,6 +50,9 @@ class Moshi:
     repetition_penalty: float | None = None
     repetition_penalty_context: int | None = None
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         if self.server not in ("python", "rust"):
             raise ValueError(f"server: found {self.server!r}, expected python or rust")

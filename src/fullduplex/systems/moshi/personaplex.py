@@ -43,6 +43,9 @@ class PersonaPlex:
     verify: bool = False
     ready_within: float = 50.0
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         if not self.voice or set(self.voice) & set("/\\") or not self.voice.isprintable():
             raise ValueError(

@@ -58,6 +58,9 @@ class Raon:
     eos_penalty: float | None = None
     bc_penalty: float | None = None
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         for name, value, known in (
             ("language", self.language, ("eng", "kor")),

@@ -34,6 +34,9 @@ class FreezeOmni:
     verify: bool = False
     ready_within: float = 30.0
 
+    #: How it can be had: its weights are published.
+    access = "open"
+
     def __post_init__(self) -> None:
         checked_packet(self.packet)
         checkpoint(self.model)
