@@ -218,3 +218,16 @@ def test_other_words_are_another_digest(tmp_path: Path) -> None:
         return load_file(written(tmp_path, text, "behavior.txt"), "released-behaviour")
 
     assert of("one").digest != of("two").digest
+
+
+def test_the_page_on_judges_tells_of_each_rubric_what_its_file_says() -> None:
+    page = (Path(__file__).parents[2] / "docs/explanation/judges.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines()]
+    told = {row[0].strip("`"): row[2:] for row in rows if len(row) == 6 and row[0].startswith("`")}
+    assert told == {name: row_of(load(name)) for name in names()}
+
+
+def row_of(rubric: Rubric) -> list[str]:
+    answer = rubric.answer
+    shown = f"{answer.low} to {answer.high}" if isinstance(answer, Scale) else ", ".join(answer.names)
+    return [f"`{rubric.key}`", shown, ", ".join(rubric.fields), "yes" if rubric.hears else "no"]
