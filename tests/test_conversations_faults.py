@@ -200,7 +200,7 @@ def test_an_item_without_a_file_of_its_own_fails_alone(item: Any, tmp_path: Path
     item("2")
     audio.write(tmp_path / "2.wav", tone(1.0), RATE)
     status, text = drive(tmp_path, f'recorded:path="{tmp_path}/{{id}}.wav"')
-    assert status == 3 and "1 items failed" in text and "1.wav" in text
+    assert status == 3 and "1 item failed" in text and "1.wav" in text
     assert (tmp_path / "run/trials/candor_turn_taking/2/talk.json").is_file()
 
 

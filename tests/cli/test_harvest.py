@@ -28,8 +28,9 @@ def corpus(tmp_path: Path) -> Path:
 def test_the_counts_of_every_filter_are_printed(corpus: Path, tmp_path: Path) -> None:
     done = run(corpus, "--rules", "duplexact", "--out", tmp_path / "out")
     assert done.exit_code == 0
-    assert "can be cut out" in done.output and "5 items of 1 conversations" in done.output
+    assert "can be cut out" in done.output and "5 items of 1 conversation (" in done.output
     assert "backchannels against 1 acts" in done.output and "annotations only" in done.output
+    assert "with kin counts acts aa, ba, bf, bh, bk, br as right too; recall is of all acts" in done.output
 
 
 def test_a_release_is_rebuilt_from_the_corpus(corpus: Path, tmp_path: Path) -> None:
@@ -48,7 +49,7 @@ def test_a_conversation_that_fails_is_told_by_the_exit_status(corpus: Path, tmp_
     write_ms98(corpus, 4001, *talkers())
     (corpus / "sw4001A-ms98-a-word.text").write_text("nonsense\n")
     done = run(corpus, "--out", tmp_path / "out")
-    assert done.exit_code == 3 and "1 conversations failed; the first, sw4001" in done.output
+    assert done.exit_code == 3 and "1 conversation failed; the first, sw4001" in done.output
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,7 @@ def test_a_release_is_rebuilt_without_what_was_rejected(talks: Path, tmp_path: P
     (tmp_path / "accepted.json").write_text(json.dumps({f"backchannel/{gone.name}": "reject"}))
     done = run("--rebuild", tmp_path / "out", "--corpus", talks, "--out", tmp_path / "again", "--accepted",
                tmp_path / "accepted.json")  # fmt: skip
-    assert done.exit_code == 0 and "9 items have their sound" in done.output and "1 are left out" in done.output
+    assert done.exit_code == 0 and "sound is there for 9 items" in done.output and "1 are left out" in done.output
 
 
 def test_recordings_alone_will_do_to_rebuild_whatever_they_are_called(talks: Path, tmp_path: Path) -> None:
@@ -148,6 +149,7 @@ def test_items_of_several_corpora_are_a_table(talks: Path, tmp_path: Path) -> No
         (["--rules", "french-media"], 1, "--system-side: found none, expected 1 or 2"),
         (["--rules", "fdb-1.0", "--limit", "3"], 2, "--limit belongs to the rules of duplexact"),
         (["--rules", "duplexact", "--cap", "3"], 2, "--cap belongs to the rules of Full-Duplex-Bench"),
+        (["--engine", "here"], 2, "not to duplexact; without it, duplexact works in this process"),
         (["--rules", "fdb-1.0", "--language", "tlh"], 1, "give your own list with --tokens"),
         (["--rules", "nowhere.toml"], 1, "nowhere.toml: found"),
         (["--rules", "fdb-1.0", "--accepted", "{out}"], 1, "found"),

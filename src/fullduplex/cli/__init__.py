@@ -58,6 +58,11 @@ def _say(text: str) -> None:
     click.echo(f"fullduplex: {printable(text, 2_000)}", err=True)
 
 
+def counted(number: int, what: str) -> str:
+    """Return how many of what there are: "1 item", "1,200 items"."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _cache() -> Path:
     from fullduplex.providers.weights import default_cache
 
@@ -68,21 +73,33 @@ def _shown_json(value: Any) -> None:
     click.echo(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False).encode("utf-8", "backslashreplace"))
 
 
+#: How often, in seconds, a line tells how far long work is where stderr is no terminal.
+_LINE_EVERY = 30.0
+
+
 class _Bar:
-    """A progress bar on stderr for what lasts over two seconds; silent where nobody watches."""
+    """A progress bar on stderr for what lasts over two seconds; where that is no terminal, a line now and then."""
 
     def __init__(self) -> None:
+        from threading import Event, Thread
+
         self._bar: Any = None
         self._task: Any = None
         self._stage = ""
         self._began = 0.0
+        self._far = ""
+        self._closed = Event()
+        if not sys.stderr.isatty():
+            # One step may take minutes, so that what is told cannot wait for the next.
+            Thread(target=self._tell, daemon=True).start()
 
     def __call__(self, stage: str, done: int, of: int) -> None:
         from time import monotonic
 
         if stage != self._stage:
-            self.close()
+            self._take_away()
             self._stage, self._began = stage, monotonic()
+        self._far = f"{stage}, {done:,} of {of:,}"
         if self._bar is None:
             if not sys.stderr.isatty() or monotonic() - self._began < 2:
                 return
@@ -96,11 +113,22 @@ class _Bar:
         self._bar.update(self._task, completed=done, total=of)
 
     def close(self) -> None:
-        """Take the bar away."""
+        """Take the bar away; nothing is told any more."""
+        self._closed.set()
+        self._take_away()
+
+    def _take_away(self) -> None:
         if self._bar is not None:
             self._bar.stop()
         self._bar = self._task = None
         self._stage = ""
+
+    def _tell(self) -> None:
+        from time import monotonic
+
+        began = monotonic()
+        while not self._closed.wait(_LINE_EVERY):
+            _say(f"still at work after {monotonic() - began:.0f} s{': ' + self._far if self._far else ''}")
 
 
 @click.group(cls=Group, context_settings=_HELP)
@@ -333,7 +361,7 @@ def _finish(
     failed = failures(scored)
     if failed:
         key, why = next(iter(failed.items()))
-        _say(f"{len(failed)} items failed and are counted in the tables; the first, {key}: {why}")
+        _say(f"{counted(len(failed), 'item')} failed, counted in the tables; the first, {key}: {why}")
     if not all(result.held for result in results):
         return GATE_FAILED
     return SOME_FAILED if failed else 0
@@ -364,7 +392,7 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
         console.print(sentence, markup=False)
     for one in scored:
         for task, count in one.measured.passed_over.items():
-            items = "1 item" if count == 1 else f"{count} items"
+            items = counted(count, "item")
             click.echo(f"note: {items} of {task} {'is' if count == 1 else 'are'} not part of {name}")
         its = talks(one.run)
         for sentence in its.sentences() if its is not None else ():
@@ -388,7 +416,7 @@ def listen(folder: Path, **given: Any) -> int:
     if given["as_json"]:
         _shown_json({"run": str(out), "failed": failed})
     else:
-        click.echo(f"heard: {out}" + (f"; {len(failed)} items failed, see errors.jsonl" if failed else ""))
+        click.echo(f"heard: {out}" + (f"; {counted(len(failed), 'item')} failed, see errors.jsonl" if failed else ""))
     return SOME_FAILED if failed else 0
 
 
@@ -641,7 +669,7 @@ def export(run: Path, kind: str, out: Path | None, as_json: bool) -> int:
     if as_json:
         _shown_json([str(path) for path in made])
     else:
-        click.echo(f"wrote {len(made)} files" + (f", the first {made[0]}" if made else ""))
+        click.echo(f"wrote {counted(len(made), 'file')}" + (f", the first {made[0]}" if made else ""))
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json
+from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json, counted
 from fullduplex.cli.keys import voice_keys
 from fullduplex.cli.making import _specs
 from fullduplex.errors import InputError, printable
@@ -56,7 +56,7 @@ def make_items(script: Path | None, out: Path | None, given: Any) -> int:
     _show(plan, out, made, heard, given)
     failed = (*made.failed, *(heard.failed if heard else ()))
     for name, why in failed[:1]:
-        _say(f"{len(failed)} items failed; the first, {name}: {why}")
+        _say(f"{counted(len(failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if failed else 0
 
 
@@ -91,7 +91,8 @@ def _show(plan: Any, out: Path, made: Any, heard: Any, given: Any) -> None:
         }
         _shown_json(told | ({} if heard is None else {"review": heard.to_json()}))
         return
-    click.echo(f"{len(made.items)} items of {len(counts)} conditions, in {len(plan.voices)} voices: {out}")
+    items = counted(len(made.items), "item")
+    click.echo(f"{items} of {counted(len(counts), 'condition')}, in {counted(len(plan.voices), 'voice')}: {out}")
     for one in (one for one in made.items if one.damaged):
         click.echo(printable(f"made again: {one.folder.parent.name}/{one.id}: {one.damaged}", 300))
     if len(plan.voices) < ENOUGH_VOICES:
@@ -108,7 +109,10 @@ def _show_review(heard: Any) -> None:
     told = heard.to_json()
     off = f", {told['off']['median']:.2f} s from their places in the median" if told["off"] else ""
     found = f"{told['triggers_found']} of {told['triggers']} words that marks hang on found{off}"
-    click.echo(f"heard {told['cues']} cues of {told['items']} items: {found}; {len(heard.faults)} to listen to")
+    click.echo(
+        f"heard {counted(told['cues'], 'cue')} of {counted(told['items'], 'item')}: "
+        f"{found}; {len(heard.faults)} to listen to"
+    )
     for fault in heard.faults:
         click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
 
@@ -120,6 +124,7 @@ def _counted(plan: Any, out: Path | None, given: Any) -> int:
         return 0
     for name, count in counts.items():
         there = f", {count['there']} of them there already" if count.get("there") else ""
-        click.echo(f"{name}: {count['items']} items{there}")
-    click.echo(f"{sum(count['items'] for count in counts.values())} items, in {len(plan.voices)} voices")
+        click.echo(f"{name}: {counted(count['items'], 'item')}{there}")
+    items = counted(sum(count["items"] for count in counts.values()), "item")
+    click.echo(f"{items}, in {counted(len(plan.voices), 'voice')}")
     return 0

@@ -19,6 +19,7 @@ from fullduplex.cli import (
     _json,
     _say,
     _shown_json,
+    counted,
     main,
 )
 from fullduplex.errors import InputError
@@ -78,11 +79,11 @@ def baseline(people: Path, **given: Any) -> int:
     bar = _Bar()
     try:
         scored = _scored(people, given, bar)
-        counted = _counted(people, given["name"], given, bar, people=True, scored=scored)
+        own = _counted(people, given["name"], given, bar, people=True, scored=scored)
         # What was scored is compared with other runs item by item, so that like stands beside like.
         others = [_counted(path, _called(path), given, bar, people=True) for path in given["more"]]
         others += [_counted(path, _called(path), given, bar, people=False) for path in given["others"]]
-        told = statistics_of(list(named_apart([counted, *others])), seed=given["seed"])
+        told = statistics_of(list(named_apart([own, *others])), seed=given["seed"])
     finally:
         bar.close()
     if given["out"] is not None:
@@ -98,7 +99,7 @@ def baseline(people: Path, **given: Any) -> int:
     failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
     if failed:
         name, row = failed[0]
-        _say(f"{len(failed)} conversations were not counted; the first, of {name}: {row['error']}")
+        _say(f"{counted(len(failed), 'conversation')} not counted; the first, of {name}: {row['error']}")
     return status or (SOME_FAILED if failed else 0)
 
 

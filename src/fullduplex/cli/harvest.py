@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _json, _say, _shown_json, main
+from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _family, _json, _say, _shown_json, counted, main
 from fullduplex.cli.harvesting import conversations_failed, decisions, for_fdb, listening, notes
 from fullduplex.errors import InputError
 
@@ -23,43 +23,74 @@ from fullduplex.errors import InputError
 @click.option("--recordings", type=_PATH, metavar="DIR", help="Where the audio lies, if not in the corpus.")
 @click.option("--audio", metavar="LICENCE", default="",
               help="Write sound too, by this right, which is written down. Default: annotations only.")  # fmt: skip
-@click.option("--setting", metavar="NAME", help="casual, meeting, interview, customer_service. Default: the corpus'.")
+@click.option(
+    "--setting",
+    metavar="NAME",
+    help="casual, meeting, interview, customer_service; of duplexact alone. Default: the corpus'.",
+)
 @click.option("--language", metavar="CODE",
               help="The language spoken, as a two-letter code. Default: the corpus' own, else en.")  # fmt: skip
 @click.option("--model", metavar="SPEC", shell_complete=_family("language_models"),
-              help="The language model that decides what a place means. Default: rules on words, marked.")  # fmt: skip
+              help="The language model that decides what a place means, for duplexact alone. Default: rules on words, "
+              "marked.")  # fmt: skip
 @click.option("--detector", default="silero:edges=refined", show_default=True, metavar="SPEC",
               shell_complete=_family("detectors"), help="What finds speech where there are no words.")  # fmt: skip
 @click.option("--recogniser", default="whisper", show_default=True, metavar="SPEC|none",
               shell_complete=_family("recognisers"),
               help="What finds words where there are none; none: speech alone.")  # fmt: skip
-@click.option("--listen", is_flag=True, help="Have the detector hear recordings that have words, too.")
+@click.option(
+    "--listen", is_flag=True, help="Have the detector hear recordings that have words, too; of Full-Duplex-Bench alone."
+)
 @click.option(
     "--fill",
     is_flag=True,
-    help="Have the recogniser add words where that hears speech and the transcript has none, as in overlaps.",
+    help="Have the recogniser add words where that hears speech and the transcript has none, as in overlaps; "
+    "of Full-Duplex-Bench alone.",
 )
 @click.option("--limit", type=click.IntRange(1), metavar="N", help="At most N items of each condition of duplexact.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True,
-              help="Draws the order of conversations, with --limit.")  # fmt: skip
+              help="Draws the order of conversations, with --limit; of duplexact alone.")  # fmt: skip
 @click.option("--cap", type=click.IntRange(0), metavar="N",
               help="The best N of each task of Full-Duplex-Bench, 0 for all. Default: the rules', 150.")  # fmt: skip
 @click.option("--speakers", metavar="A,B", callback=lambda _, __, text: tuple(text.split(",")) if text else (),
               help="The two people of transcripts with more, or that do not tell whose the channels are.")  # fmt: skip
 @click.option("--system-side", type=click.IntRange(1, 2), metavar="1|2",
-              help="The side that a system replaces. Default: each in turn; french-media has to be told.")  # fmt: skip
-@click.option("--tokens", type=_PATH, metavar="FILE", help="Your own list of listeners' tokens, as TOML.")
-@click.option("--withhold", type=_PATH, metavar="FILE", help="Names to put out of all texts, one a line.")
-@click.option("--licence", default="", metavar="TEXT", help="The corpus' licence, if its folder does not tell it.")
-@click.option("--where", default="", metavar="TEXT", help="Where the corpus is to be had, if its folder does not tell.")
+              help="The side that a system replaces, for Full-Duplex-Bench alone. Default: each in turn; french-media "
+              "has to be told.")  # fmt: skip
+@click.option(
+    "--tokens",
+    type=_PATH,
+    metavar="FILE",
+    help="Your own list of listeners' tokens, as TOML; of Full-Duplex-Bench alone.",
+)
+@click.option(
+    "--withhold",
+    type=_PATH,
+    metavar="FILE",
+    help="Names to put out of all texts, one a line; of Full-Duplex-Bench alone.",
+)
+@click.option(
+    "--licence",
+    default="",
+    metavar="TEXT",
+    help="The corpus' licence, if its folder does not tell it; of Full-Duplex-Bench alone.",
+)
+@click.option(
+    "--where",
+    default="",
+    metavar="TEXT",
+    help="Where the corpus is to be had, if its folder does not tell; of Full-Duplex-Bench alone.",
+)
 @click.option("--accepted", type=_PATH, metavar="PATH",
               help="What people decided: a run or a folder that was reviewed with the form accept, or a JSON file "
-              "{TASK/ID: accept|reject}. What is rejected is left out.")  # fmt: skip
+              "{TASK/ID: accept|reject}. What is rejected is left out. Of Full-Duplex-Bench alone.")  # fmt: skip
 @click.option("--rebuild", type=_PATH, metavar="DIR", help="Make the items of an annotations-only release again.")
 @click.option("--corpus", "again", type=_PATH, metavar="PATH", help="The corpus that --rebuild takes the sound from.")
 @click.option("--table", "tables", type=_PATH, multiple=True, metavar="DIR",
               help="Print how many items of each task these harvests have, no more; may be repeated.")  # fmt: skip
-@_engine
+@click.option("--engine", default="", metavar="SPEC", shell_complete=_family("engines"),
+              help="Where conversations are surveyed for Full-Duplex-Bench: here, processes:N, dask://HOST:PORT, "
+              "ray://HOST:PORT. Default: this machine's cores. duplexact works in this process.")  # fmt: skip
 @_json
 @click.pass_context
 def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int:
@@ -90,7 +121,10 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
     for option in _OF_FDB if of_duplexact else _OF_DUPLEXACT:
         if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
             where = "Full-Duplex-Bench" if of_duplexact else "duplexact"
-            raise click.UsageError(f"--{option.replace('_', '-')} belongs to the rules of {where}, not to {name}.")
+            more = "; without it, duplexact works in this process" if option == "engine" else ""
+            raise click.UsageError(
+                f"--{option.replace('_', '-')} belongs to the rules of {where}, not to {name}{more}."
+            )
     language = given["language"] or "en"
     opened = open_corpus(
         corpus, given["form"], recordings=given["recordings"], language=language, speakers=given["speakers"]
@@ -101,6 +135,7 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
     return for_fdb(opened, corpus, name, rules, given)
 
 
+#: What belongs to one kind of rules alone; the help of each option says so.
 _OF_DUPLEXACT = ("setting", "model", "limit", "seed")
 _OF_FDB = ("cap", "system_side", "tokens", "withhold", "licence", "where", "listen", "fill", "accepted", "engine")
 
@@ -141,7 +176,9 @@ def _for_duplexact(opened: Any, name: str, rules: Any, given: Any) -> int:
         if told := found.against.text():
             click.echo(told)
         items = ", ".join(f"{n:,} {name}" for name, n in sorted(found.items.items())) or "none"
-        click.echo(f"{total:,} items of {found.conversations:,} conversations ({items}): {given['out']}")
+        click.echo(
+            f"{counted(total, 'item')} of {counted(found.conversations, 'conversation')} ({items}): {given['out']}"
+        )
         click.echo(f"Counts: {given['out'] / COUNTS}")
         notes(found.remarks, given, found.audio)
     return conversations_failed(found.failed)
@@ -210,11 +247,11 @@ def _rebuild(release: Path, given: Any) -> int:
             "rejected": rejected, "failed": dict(made.failed),
         })  # fmt: skip
     else:
-        click.echo(f"{made.items:,} items have their sound, {made.kept:,} of them before: {out}")
+        click.echo(f"sound is there for {counted(made.items, 'item')}, {made.kept:,} of them before: {out}")
         if rejected:
             click.echo(f"{rejected:,} are left out: a person rejected them")
         if made.unchecked:
             click.echo(f"note: {made.unchecked:,} are from recordings of which the release has no digest to check")
     for name, why in made.failed[:1]:
-        _say(f"{len(made.failed)} items failed; the first, {name}: {why}")
+        _say(f"{counted(len(made.failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if made.failed else 0

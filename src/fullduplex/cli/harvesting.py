@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json
+from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json, counted
 from fullduplex.errors import InputError, printable
 from fullduplex.once import once_per_process
 
@@ -78,7 +78,8 @@ def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int
             click.echo(f"{found.restored:,} of {found.words:,} words were added where transcripts had none")
         if found.decided:
             click.echo("people: " + ", ".join(f"{n:,} {what}" for what, n in sorted(found.decided.items())))
-        click.echo(f"{sum(found.items.values()):,} items of {found.conversations:,} conversations: {given['out']}")
+        items = counted(sum(found.items.values()), "item")
+        click.echo(f"{items} of {counted(found.conversations, 'conversation')}: {given['out']}")
         click.echo(f"Counts: {given['out'] / COUNTS}")
         if found.items.get("backchannel"):
             click.echo(f"Where the partners' backchannels lie, for --reference: {given['out'] / REFERENCE}")
@@ -159,7 +160,7 @@ def notes(remarks: Sequence[str], given: Any, right: str) -> None:
 def conversations_failed(failed: Sequence[tuple[str, str]]) -> int:
     """Tell the first conversation that failed, and return the exit status."""
     for name, why in failed[:1]:
-        _say(f"{len(failed)} conversations failed; the first, {name}: {why}")
+        _say(f"{counted(len(failed), 'conversation')} failed; the first, {name}: {why}")
     return SOME_FAILED if failed else 0
 
 

@@ -8,7 +8,20 @@ from typing import Any
 
 import click
 
-from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _json, _Range, _say, _shown_json, main
+from fullduplex.cli import (
+    _PATH,
+    SOME_FAILED,
+    _Bar,
+    _cache,
+    _engine,
+    _family,
+    _json,
+    _Range,
+    _say,
+    _shown_json,
+    counted,
+    main,
+)
 from fullduplex.cli.keys import voice_keys
 from fullduplex.cli.making import _specs
 from fullduplex.errors import printable
@@ -117,7 +130,9 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         }
         _shown_json(told | ({} if heard is None else {"review": heard.to_json()}))
     else:
-        click.echo(f"{len(made.items)} items ({', '.join(f'{n} {name}' for name, n in counts.items())}): {out}")
+        click.echo(
+            f"{counted(len(made.items), 'item')} ({', '.join(f'{n} {name}' for name, n in counts.items())}): {out}"
+        )
         for one in damaged:
             click.echo(printable(f"made again: {one.folder.parent.name}/{one.id}: {one.damaged}", 300))
         if accents:
@@ -126,7 +141,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
             _show_review(heard)
     failed = (*made.failed, *(heard.failed if heard else ()))
     for name, why in failed[:1]:
-        _say(f"{len(failed)} items failed; the first, {name}: {why}")
+        _say(f"{counted(len(failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if failed else 0
 
 
@@ -137,7 +152,7 @@ def _counted(plan: Any, out: Path | None, given: Any) -> int:
         return 0
     for name, count in counts.items():
         there = f", {count['there']} of them there already" if count.get("there") else ""
-        click.echo(f"{name}: {count['items']} items{there}")
+        click.echo(f"{name}: {counted(count['items'], 'item')}{there}")
     return 0
 
 
@@ -145,7 +160,10 @@ def _show_review(heard: Any) -> None:
     told = heard.to_json()
     off = f", {told['off']['median']:.2f} s from their places in the median" if told["off"] else ""
     found = f"{told['triggers_found']} of {told['triggers']} trigger words found{off}"
-    click.echo(f"heard {told['cues']} cues of {told['items']} items: {found}; {len(heard.faults)} to listen to")
+    click.echo(
+        f"heard {counted(told['cues'], 'cue')} of {counted(told['items'], 'item')}: "
+        f"{found}; {len(heard.faults)} to listen to"
+    )
     for fault in heard.faults:
         click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
 
@@ -164,7 +182,7 @@ def _annotate(script: Path, given: Any) -> int:
     if given["as_json"]:
         _shown_json({"annotated": list(found.done), "failed": dict(found.failed), "kept": found.kept})
     else:
-        click.echo(f"{len(found.done)} items annotated: read and correct them in {script}")
+        click.echo(f"{counted(len(found.done), 'item')} annotated: read and correct them in {script}")
     for name, why in found.failed[:1]:
-        _say(f"{len(found.failed)} items are still bare; the first, {name}: {why}")
+        _say(f"{counted(len(found.failed), 'item')} still bare; the first, {name}: {why}")
     return SOME_FAILED if found.failed else 0

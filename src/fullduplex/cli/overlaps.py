@@ -8,7 +8,20 @@ from typing import Any
 
 import click
 
-from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _engine, _family, _json, _Range, _say, _shown_json, main
+from fullduplex.cli import (
+    _PATH,
+    SOME_FAILED,
+    _Bar,
+    _cache,
+    _engine,
+    _family,
+    _json,
+    _Range,
+    _say,
+    _shown_json,
+    counted,
+    main,
+)
 from fullduplex.cli.keys import voice_keys
 from fullduplex.cli.making import _specs
 from fullduplex.data.official import V15_SETS
@@ -91,15 +104,15 @@ def overlaps(source: Path | None, out: Path, **given: Any) -> int:
         )
     else:
         told = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
-        click.echo(f"{len(made.items)} items ({told}): {out}")
+        click.echo(f"{counted(len(made.items), 'item')} ({told}): {out}")
         if other:
-            click.echo(f"note: in {other} items another voice, near in pitch, speaks for a recorded user")
+            click.echo(f"note: in {counted(other, 'item')} another voice, near in pitch, speaks for a recorded user")
         if unplaced:
             have = "1 item has" if unplaced == 1 else f"{unplaced} items have"
             click.echo(f"note: {have} no input.json: nothing placed all the words")
         _say_left_out(made.left_out)
     for name, why in made.failed[:1]:
-        _say(f"{len(made.failed)} items failed; the first, {name}: {why}")
+        _say(f"{counted(len(made.failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if made.failed else 0
 
 
@@ -110,11 +123,13 @@ def _counted(plan: Any, out: Path, given: Any) -> int:
         return 0
     for kind, count in counts.items():
         there = f", {count['there']} of them there already" if count["there"] else ""
-        click.echo(f"{kind}: {count['items']} items{there}")
+        click.echo(f"{kind}: {counted(count['items'], 'item')}{there}")
     _say_left_out(plan.left_out)
     return 0
 
 
 def _say_left_out(left_out: tuple[tuple[str, str], ...]) -> None:
     for name, why in left_out[:1]:
-        click.echo(printable(f"note: {len(left_out)} items of the source are left out; the first, {name}: {why}", 500))
+        click.echo(
+            printable(f"note: {counted(len(left_out), 'item')} of the source left out; the first, {name}: {why}", 500)
+        )

@@ -96,7 +96,7 @@ class AgainstActs:
         told = self.to_json()
         if told is None:
             return ""
-        lines = [f"backchannels against {self.acts:,} acts `{TAG}` of the corpus (n in brackets)"]
+        lines = [f"backchannels against {self.acts:,} acts `{TAG}` of the corpus (in brackets: of so many)"]
         for rule, figures in told["rules"].items():
             shares = (("precision", "right", "taken"), ("precision_with_kin", "", "taken"), ("recall", "found", ""))
             told_so = ", ".join(
@@ -105,6 +105,10 @@ class AgainstActs:
                 for name, _, of in shares
             )
             lines.append(f"  {rule}: {told_so}")
+        kin = ", ".join(sorted(KIN - {TAG}))
+        lines.append(
+            f"  precision is of what the rule took, with kin counts acts {kin} as right too; recall is of all acts"
+        )
         lines.append("  missed: " + ", ".join(f"{n:,} {why}" for why, n in told["missed"].items()))
         return "\n".join(lines)
 
