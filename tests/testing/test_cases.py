@@ -2,6 +2,10 @@
 
 import asyncio
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from fullduplex import cli
 from fullduplex.driving.clock import run_virtual
 from fullduplex.driving.link import Closed, Happening, Note, Position, Traits, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Samples
@@ -18,9 +24,9 @@ from fullduplex.systems.loopback import Loopback
 from fullduplex.systems.scripted import Answer, Script, Scripted, Sound
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.cases import CASES
-from fullduplex.testing.conform import conform, failed, render, to_json
+from fullduplex.testing.conform import conform, failed, render, to_json, unjudged
 from fullduplex.testing.loopback import Twin
-from fullduplex.testing.stage import CaseResult, Stage, play
+from fullduplex.testing.stage import Case, CaseResult, Failed, Stage, play
 
 
 @pytest.fixture(scope="module")
@@ -282,3 +288,53 @@ def test_a_case_may_hold_another_talk_after_it_read_the_first() -> None:
             await asyncio.gather(twice(1), twice(2))
 
     run_virtual(both())
+
+
+# A machine that is late.
+
+
+@pytest.mark.parametrize(
+    ("late", "wrong", "outcome"),
+    [(61, True, "not judged"), (60, True, "failed"), (500, False, "passed"), (0, False, "passed")],
+)
+def test_what_fails_on_a_late_machine_is_not_judged(late: int, wrong: bool, outcome: str) -> None:
+    async def run(stage: Stage) -> dict[str, float]:
+        stage.late.worst = ms(late)
+        if wrong:
+            raise Failed("ready at 5.1840 s, not at 5.0000 s")
+        return {}
+
+    case = Case(1, "a case", "", run, "")
+    (result,) = [asyncio.run(play(case, Stage("wall", lambda *_: Twin(), ms(60))))]
+    assert result.outcome == outcome
+    assert failed([result]) == (outcome == "failed") and unjudged([result]) == (outcome == "not judged")
+    if outcome == "not judged":
+        assert result.why.startswith("this machine was 61 ms late") and "--clock virtual" in result.why
+        assert "ready at 5.1840 s" in result.why
+    assert to_json(Twin(), [result])["counts"][outcome] == 1 and render([result]).row_count == 1
+
+
+def test_a_process_that_stands_still_is_late() -> None:
+    code = (
+        "import time; from fullduplex.testing.busy import Lateness\n"
+        "late = Lateness()\nwith late.watched():\n    print('on', flush=True); time.sleep(1)\nprint(late.worst)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None and process.stdout.readline() == "on\n"
+    time.sleep(0.1)
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGCONT)
+    told, _ = process.communicate(timeout=30)
+    assert int(told) >= ms(300)
+
+
+def test_the_command_says_that_a_case_was_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    busy = [CaseResult(1, "a case", "wall", "not judged", "this machine was 61 ms late")]
+    monkeypatch.setattr("fullduplex.testing.conform.conform", lambda *_, **__: busy)
+    done = CliRunner().invoke(cli.main, ["conform", "loopback"])
+    assert done.exit_code == 3 and "1 case not judged: this machine was too busy" in done.stderr
+    failing = [*busy, CaseResult(2, "another", "wall", "failed", "wrong")]
+    monkeypatch.setattr("fullduplex.testing.conform.conform", lambda *_, **__: failing)
+    done = CliRunner().invoke(cli.main, ["conform", "loopback"])
+    assert done.exit_code == 4 and "1 case failed: 2 (wall)" in done.stderr

@@ -21,6 +21,7 @@ from fullduplex.cli import (
     _Range,
     _say,
     _shown_json,
+    counted,
     main,
 )
 from fullduplex.cli.keys import system_keys, voice_keys
@@ -99,11 +100,11 @@ def synth(script: Path | None, out: Path, **given: Any) -> int:
             {"out": str(out), "items": len(made.items), "failed": dict(made.failed), "left_out": list(made.left_out)}
         )
     else:
-        click.echo(f"{len(made.items)} items: {out}")
+        click.echo(f"{counted(len(made.items), 'item')}: {out}")
         if made.left_out:
             click.echo(f"note: {len(made.left_out)} dialogues have no lines in {' and '.join(given['languages'])}")
     for name, why in made.failed[:1]:
-        _say(f"{len(made.failed)} items failed; the first, {name}: {why}")
+        _say(f"{counted(len(made.failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if made.failed else 0
 
 
@@ -122,7 +123,8 @@ def _write_script(script: Path, given: Any) -> None:
         part.write_text(as_script(list(written.dialogues)), encoding="utf-8")
     dropped = ", ".join(f"{n} {why}" for why, n in written.dropped.items())
     click.echo(
-        f"{len(written.dialogues)} pairs written: {script}" + (f" (dropped: {dropped})" if dropped else ""), err=True
+        f"{counted(len(written.dialogues), 'pair')} written: {script}" + (f" (dropped: {dropped})" if dropped else ""),
+        err=True,
     )
 
 
@@ -137,13 +139,15 @@ def _write_script(script: Path, given: Any) -> None:
 def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: Path | None, as_json: bool) -> int:
     """Try a system, or its driver, on the 26 cases of conformance; exit 4 where one fails.
 
+    Exit 3 where none fails but one was not judged, since this machine was too busy to keep time.
+
     The loopback system (`loopback`) is played every case, on the virtual and the wall clock; any other is judged from
     outside on those that need no server that can be told what to do.
     """
     from fullduplex.data import audio
     from fullduplex.systems.build import build, named
     from fullduplex.testing.conform import conform as tried
-    from fullduplex.testing.conform import failed, render, to_json
+    from fullduplex.testing.conform import failed, render, to_json, unjudged
 
     spec = named(system)
     built = build(spec, _cache(), keys=system_keys(spec))
@@ -165,8 +169,12 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
         Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(render(results))
     if failed(results):
         wrong = [f"{r.number} ({r.clock})" for r in sorted(results, key=lambda r: r.number) if r.outcome == "failed"]
-        _say(f"{len(wrong)} cases failed: {', '.join(wrong)}")
+        _say(f"{counted(len(wrong), 'case')} failed: {', '.join(wrong)}")
         return GATE_FAILED
+    if unjudged(results):
+        busy = counted(sum(r.outcome == "not judged" for r in results), "case")
+        _say(f"{busy} not judged: this machine was too busy; try again when it is quiet, or with --clock virtual")
+        return SOME_FAILED
     return 0
 
 

@@ -23,6 +23,7 @@ AT_ONCE = 5
 FACED_AT_ONCE = 3
 #: How near a planned time has to be.
 NEAR: dict[Clock, int] = {"virtual": ms(1), "wall": ms(60)}
+_STYLES = {"passed": "green", "failed": "bold red", "not judged": "yellow", "not applicable": "dim"}
 
 
 def conform(
@@ -122,11 +123,14 @@ def failed(results: Iterable[CaseResult]) -> bool:
     return any(result.outcome == "failed" for result in results)
 
 
+def unjudged(results: Iterable[CaseResult]) -> bool:
+    """Return whether a case was not judged, since the machine was too late."""
+    return any(result.outcome == "not judged" for result in results)
+
+
 def to_json(system: System, results: Sequence[CaseResult]) -> dict[str, Any]:
-    """Return the results as one JSON object, with how many passed, failed and do not apply."""
-    counts = {
-        name: sum(result.outcome == name for result in results) for name in ("passed", "failed", "not applicable")
-    }
+    """Return the results as one JSON object, with how many have each outcome."""
+    counts = {name: sum(result.outcome == name for result in results) for name in _STYLES}
     return {"system": system.spec.to_json(), "counts": counts, "cases": [result.to_json() for result in results]}
 
 
@@ -138,12 +142,11 @@ def render(results: Sequence[CaseResult]) -> Any:
     table = Table(title=f"{len(results)} cases")
     for name in ("", "case", "clock", "outcome", "measured, or why"):
         table.add_column(name, no_wrap=name in ("", "clock"))
-    style = {"passed": "green", "failed": "bold red", "not applicable": "dim"}
     for result in results:
         told = result.why or ", ".join(f"{name} {value}" for name, value in result.measured.items())
-        outcome = Text(result.outcome, style[result.outcome])
+        outcome = Text(result.outcome, _STYLES[result.outcome])
         table.add_row(str(result.number), Text(result.title), result.clock, outcome, Text(told))
     return table
 
 
-__all__ = ["AT_ONCE", "NEAR", "CaseResult", "conform", "failed", "render", "seconds", "to_json"]
+__all__ = ["AT_ONCE", "NEAR", "CaseResult", "conform", "failed", "render", "seconds", "to_json", "unjudged"]
