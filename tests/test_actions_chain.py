@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,13 +12,18 @@ from typing import Any
 import pytest
 from tests.conducts import RATE, Line, call, exact_chain, square
 
+from fullduplex.agreeing import agree
 from fullduplex.benchmarks.duplexact.conditions import condition_named, conditions
+from fullduplex.cli.judging import _verdict_now
 from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
 from fullduplex.driving.cues import plain
 from fullduplex.judged import Judging, judge_run
 from fullduplex.judging.question import Request
 from fullduplex.model.spec import Spec
+from fullduplex.reporting.review.store import Review, append
+from fullduplex.runs.items import trial_or_failure
+from fullduplex.runs.judges import judges_of, with_verdicts
 from fullduplex.runs.run import Run
 
 #: Milliseconds on the session clock: the user's turn, the request, and when its event begins and ends.
@@ -48,6 +54,9 @@ LIKE = {
     "take_turn_slight_overlap": (Line(ENDS - 500, ENDS + 1500, RIGHT),),
     "take_turn_delayed": (Line(ENDS + 3900, ENDS + 5900, RIGHT),),
 }
+#: What is no response by the judge's word, and would fit; then the response, which does not.
+TWO = (Line(ENDS + 300, ENDS + 700, "right"), Line(ENDS + 1300, ENDS + 3300, "that is what it is"))
+SIGNED = ("--who", "Ann", "--why", "heard it")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kept]:
     for action, lines in BAD.items():
         lay_out(root, next(one.name for one in conditions() if one.action == action), "bad", lines)
     lay_out(root, "take_turn_immediate", "short", (Line(ENDS + 300, ENDS + 700, "yes"),))
+    lay_out(root, "take_turn_immediate", "two", TWO)
     lay_out(root, "recover_repeat", "unmet", ())
     with exact_chain(root / "cache"):
         system = f"acting:file={root}/conduct/{{set}}/{{id}}.json"
@@ -182,7 +192,7 @@ def test_a_system_that_was_silent_when_it_should_have_been_interrupted_was_not_e
 def test_estimates_have_n_and_the_reasons_for_what_is_missing(kept: Kept) -> None:
     rows = {(row["scenario"], row["metric"]): row for row in read_json(kept.folder / "estimates.json")["estimates"]}
     then = rows["da_take_turn_immediate", "follow_through"]
-    assert (then["n"], then["absent"]) == (2, {"not entered": 1})
+    assert (then["n"], then["absent"]) == (3, {"not entered": 1})
     timed = rows["da_recover_repeat", "timing"]
     assert (timed["n"], timed["absent"], timed["unit"]) == (1, {"not exercised": 1}, "s")
 
@@ -194,3 +204,37 @@ def test_check_knows_the_items_and_report_shows_them(kept: Kept) -> None:
     text = (kept.folder / "report.md").read_text(encoding="utf-8")
     assert "## Direct Replay" in text and "Take turn: Slight overlap" in text
     assert "DuplexAct page, Table 4" in text and "interquartile range 1.97 s" in text
+
+
+def test_a_correction_tells_the_verdict_that_counted_of_several_and_takes_the_metrics_name(kept: Kept) -> None:
+    item = "da_take_turn_immediate/two"
+    assert kept.after["page", "take_turn_immediate/two", "follow_through"] == 0
+    for what in ("follow-through", "follow_through", "Follow through"):
+        made = json.loads(call("amend", kept.folder, item, what, "yes", *SIGNED, "--json").stdout)
+        assert (made["what"], made["old"], made["new"]) == ("follow-through", "no", "yes")
+
+
+def test_where_none_of_several_verdicts_counts_all_are_told(kept: Kept) -> None:
+    run = Run.open(kept.folder)
+    (folder,) = (one for one in run.items() if one.parts[-2:] == ("da_take_turn_immediate", "two"))
+    trial = with_verdicts(trial_or_failure(folder), folder, judges_of(run))
+    told = _verdict_now(trial, "follow-through", ())
+    assert isinstance(told, str) and re.fullmatch(r"yes \([\d.]+-[\d.]+\), no \([\d.]+-[\d.]+\)", told)
+
+
+def test_what_cannot_be_corrected_is_told_what_can(kept: Kept) -> None:
+    refused = call("amend", kept.folder, "da_take_turn_immediate/two", "folow", "yes", *SIGNED, code=1).output
+    told = " ".join(refused.split())
+    assert "expected a verdict (substantive, follow-through); made of a verdict: " in told
+    assert "follow_through of follow-through" in told
+    waits = " ".join(call("amend", kept.folder, "da_wait_intra_pause/good", "x", "1", *SIGNED, code=1).output.split())
+    assert "expected a verdict (follow-through) or one of immediate; made of" in waits
+
+
+def test_agreement_is_with_the_verdict_that_counted(kept: Kept) -> None:
+    run = Run.open(kept.folder)
+    said = {"follow-through": "no"}
+    append(run.path, Review("Ann", "actions", "1", "d", "da_take_turn_immediate", "two", said, heard=1.0))
+    found = next(one for one in agree(run)[0]["verdicts"] if one["verdict"] == "follow-through")
+    (judge,) = found["judges"].values()
+    assert (judge["n"], judge["accuracy"]["value"]) == (1, 1.0)

@@ -19,7 +19,7 @@ from fullduplex.correlations import goes_with
 from fullduplex.correlations import to_json as ratings_json
 from fullduplex.data.files import write_json
 from fullduplex.errors import InputError
-from fullduplex.judging.keeping import read_verdicts
+from fullduplex.judging.keeping import Kept, read_verdicts
 from fullduplex.judging.rubric import Scale
 from fullduplex.judging.rubric_file import load
 from fullduplex.measures.agreement import (
@@ -40,8 +40,8 @@ from fullduplex.model.trials import Verdict
 from fullduplex.reporting.review.store import HEARD, read_kept
 from fullduplex.reporting.trust import FILE
 from fullduplex.runs.items import RECORDED, read_item, trial_or_failure
-from fullduplex.runs.judges import Seated, judges_of
-from fullduplex.runs.measured import scenario_of
+from fullduplex.runs.judges import Seated, judges_of, with_verdicts
+from fullduplex.runs.measured import counting, scenario_of
 from fullduplex.runs.run import Run
 
 SCHEMA = 1
@@ -114,7 +114,7 @@ def _said(
     for folder in run.items():
         try:
             item = read_item(folder)
-            _of_judges(folder, f"{item['set']}/{item['id']}", judges, said, _leading(chosen[0], item, folder))
+            _of_judges(folder, f"{item['set']}/{item['id']}", judges, said, _leading(chosen[0], item, folder, judges))
         except InputError as error:
             remarks[str(error)] += 1
             continue
@@ -133,20 +133,39 @@ def _said(
     return said, groups, (*kept.damaged, *remarks, *([told] if unheard else []))
 
 
-def _leading(benchmark: Benchmark, item: Mapping[str, Any], folder: Path) -> frozenset[str]:
-    """Return the names of the verdicts that the leading variant asks of an item."""
+def _leading(
+    benchmark: Benchmark, item: Mapping[str, Any], folder: Path, judges: Sequence[Seated]
+) -> Mapping[str, Sequence[frozenset[str]]]:
+    """Return the names of the verdicts that go first under the leading variant, by the digest of the judge.
+
+    First those that something measured rests on, as this judge judged; then all others that the variant asks for.
+    """
     scenario = scenario_of(benchmark, item)
     if scenario is None or not scenario.asks:
-        return frozenset()
+        return {}
     trial = trial_or_failure(folder, benchmark.hearing.name)
-    return frozenset(name for asks in scenario.asks for name, _ in asks.questions(trial))
+    asked = frozenset(name for asks in scenario.asks for name, _ in asks.questions(trial))
+    made = {}
+    for judge in judges:
+        one = with_verdicts(trial, folder, (judge,))
+        count = (name for asks in scenario.asks for name in counting(scenario, one, asks.verdict))
+        made[judge.spec.digest] = (frozenset(count), asked)
+    return made
 
 
 def _of_judges(
-    folder: Path, key: str, judges: tuple[Seated, ...], said: Mapping[str, Said], leading: frozenset[str]
+    folder: Path,
+    key: str,
+    judges: tuple[Seated, ...],
+    said: Mapping[str, Said],
+    leading: Mapping[str, Sequence[frozenset[str]]],
 ) -> None:
     by_digest = {judge.spec.digest: judge for judge in judges}
-    for kept in sorted(read_verdicts(folder), key=lambda kept: (kept.name not in leading, kept.name)):
+
+    def late(kept: Kept) -> tuple[list[bool], str]:
+        return [kept.name not in names for names in leading.get(kept.judge.digest, ())], kept.name
+
+    for kept in sorted(read_verdicts(folder), key=late):
         judge = by_digest.get(kept.judge.digest)
         verdict = kept.verdict
         name, _, which = kept.name.partition(":")
@@ -157,7 +176,7 @@ def _of_judges(
         # One question of the item's reply, which people are asked without its name.
         item = f"{key}:{which}" if which and not which.startswith("@") else key
         if which.startswith("@") and item in said[name].votes[_named(judge, judges)]:
-            continue  # the reply as other rules cut it; the leading rules' counts
+            continue  # another reply, or as other rules cut it; the one that the leading rules count was first
         # Votes that tie make no verdict, and are the least stable of all.
         votes = tuple(_value(vote.value) for vote in kept.votes if vote.value is not None)
         said[name].votes[_named(judge, judges)][item] = votes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import html
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,8 @@ from fullduplex.errors import InputError, JudgeError, RunError, printable
 
 if TYPE_CHECKING:
     from fullduplex.judging.rubric import Labels, Scale
+    from fullduplex.measures.metric import Metric
+    from fullduplex.model.trials import Trial
 
 
 def _keys(env_file: Path | None) -> dict[str, str]:
@@ -384,7 +386,7 @@ def amend(
         return 0
     if what is None or (value is None) != undo:
         raise click.UsageError("expected RUN ITEM WHAT VALUE, or RUN ITEM WHAT --undo")
-    set_name, name, old, answer = _standing(opened, item, what)
+    set_name, name, what, old, answer = _standing(opened, item, what)
     new = None if value is None else _value(value, answer)
     when = datetime.now(UTC).isoformat(timespec="seconds")
     correction = Amendment(who, when, why, set_name, name, what, old, new)
@@ -397,14 +399,16 @@ def amend(
     return 0
 
 
-def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | None, Scale | Labels | None]:
-    """Return the item's set and name, what stands there now, and what may stand there; None: any number."""
+def _standing(run: Any, item: str, what: str) -> tuple[str, str, str, float | str | None, Scale | Labels | None]:
+    """Return the item's set and name, what it is that is corrected, what stands there now, and what may; None: any.
+
+    ``what`` may be written as the tables have it: ``Follow-Through`` and ``follow_through`` are ``follow-through``.
+    """
     from fullduplex import benchmarks
     from fullduplex.judging.rubric_file import load
-    from fullduplex.model.trials import Verdict
     from fullduplex.runs.items import read_item, trial_or_failure
     from fullduplex.runs.judges import judges_of, with_verdicts
-    from fullduplex.runs.measured import scenario_of
+    from fullduplex.runs.measured import counting, scenario_of
     from fullduplex.runs.stored import estimates
 
     found = []
@@ -418,34 +422,39 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
         raise InputError(run.path, "item", found=f"{len(found)} called {item}", expected=expected)
     folder, value = found[0]
     about = run.about["benchmark"]
-    chosen = [b for b in benchmarks.find(f"{about['name']}@all") if b.variant in about["variants"]]
+    # The leading variant first: its verdict is the one that is told.
+    chosen = [b for v in about["variants"] for b in benchmarks.find(f"{about['name']}@all") if b.variant == v]
+    own = {b.variant: scenario for b in chosen if (scenario := scenario_of(b, value)) is not None}
     asks = {one.verdict: one.rubric for b in chosen for s in b.scenarios for one in s.asks}
+    metrics = {m.name: m for scenario in own.values() for m in scenario.metrics}
+    judges = judges_of(run)
+    trials = {
+        b.variant: with_verdicts(trial_or_failure(folder, b.hearing.name), folder, judges)
+        for b in chosen
+        if b.variant in own
+    }
+    can = dict.fromkeys(
+        name
+        for variant, scenario in own.items()
+        for one in scenario.asks
+        for name in one.verdicts(trials[variant])
+    )  # fmt: skip
+    what = _called(what, asks, metrics)
     name, _, _ = what.partition(":")
     if name in asks:
-        judges = judges_of(run)
-        can = dict[str, None]()
-        for benchmark in chosen:
-            trial = with_verdicts(trial_or_failure(folder, benchmark.hearing.name), folder, judges)
-            scenario = scenario_of(benchmark, value)
-            for one in scenario.asks if scenario is not None else ():
-                can |= dict.fromkeys(one.verdicts(trial) if one.verdict == name else ())
         if what not in can:
-            expected = f"one of {', '.join(can)}" if can else f"an item of which {name} is asked"
+            its = [each for each in can if each.partition(":")[0] == name]
+            expected = f"one of {', '.join(its)}" if its else f"an item of which {name} is asked"
             raise InputError(run.path, "what", found=what, expected=expected)
-        of_the_reply = (one for key, one in sorted(trial.verdicts.items()) if key.startswith(f"{what}:@"))
-        verdict = trial.verdicts.get(what) or next(of_the_reply, None)
-        answer = load(asks[name]).answer
-        old = verdict.value if isinstance(verdict, Verdict) else None
-        return value["set"], value["id"], old, answer
+        variant, scenario = next(iter(own.items()))
+        old = _verdict_now(trials[variant], what, counting(scenario, trials[variant], what))
+        return value["set"], value["id"], what, old, load(asks[name]).answer
     variant, slash, metric = what.rpartition("/")
     # Scenarios share names of metrics that are made of different things.
-    own = [scenario_of(b, value) for b in chosen if not slash or b.variant == variant]
-    metrics = {m.name: m for scenario in own if scenario is not None for m in scenario.metrics}
+    if slash:
+        metrics = {m.name: m for m in (own[variant].metrics if variant in own else ())}
     if metric not in metrics:
-        known = ", ".join(sorted(name for name, one in metrics.items() if not one.family and not one.judged))
-        raise InputError(
-            run.path, "what", found=what, expected=f"a verdict ({', '.join(asks) or 'none here'}) or one of {known}"
-        )
+        raise InputError(run.path, "what", found=what, expected=_correctable(can, metrics.values()))
     if metrics[metric].judged:
         raise InputError(
             run.path, "what", found=what, expected=f"the verdict {metrics[metric].judged}, which this number is made of"
@@ -454,10 +463,51 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, float | str | N
     for part in (table, *table.get("variants", ())):
         for row in part["items"]:
             # Items of several tasks share their ids.
-            its = row["item"] == value["id"] and row["scenario"] in (value["task"], value["set"])
-            if its and row["metric"] == metric and (not slash or part["variant"] == variant):
-                return value["set"], value["id"], row["value"], None
-    return value["set"], value["id"], None, None
+            its_own = row["item"] == value["id"] and row["scenario"] in (value["task"], value["set"])
+            if its_own and row["metric"] == metric and (not slash or part["variant"] == variant):
+                return value["set"], value["id"], what, row["value"], None
+    return value["set"], value["id"], what, None, None
+
+
+def _called(what: str, verdicts: Iterable[str], metrics: Iterable[str]) -> str:
+    """Return the verdict or metric that ``what`` means by another spelling; ``what`` itself where it is none."""
+
+    def plain(text: str) -> str:
+        return text.casefold().replace("_", "-").replace(" ", "-")
+
+    name, colon, key = what.partition(":")
+    exact = {*verdicts, *(metric for metric in metrics if plain(metric) not in set(map(plain, verdicts)))}
+    if name in exact or what in exact:
+        return what
+    means = {plain(each): each for each in sorted(exact)}.get(plain(name))
+    return f"{means}{colon}{key}" if means else what
+
+
+def _verdict_now(trial: Trial, what: str, counted: Sequence[str]) -> float | str | None:
+    """Return the verdict that stands, None where there is none.
+
+    On single replies (``NAME:@ONSET-END``) it is the one that something measured rests on; where that is not known,
+    all of them with their times.
+    """
+    from fullduplex.model.trials import Verdict
+
+    on_replies = sorted(name for name in trial.verdicts if name.startswith(f"{what}:@"))
+    which = counted or ([what] if what in trial.verdicts else on_replies)
+    said = {name: trial.verdicts[name] for name in which}
+    values = {name.partition("@")[2]: one.value for name, one in said.items() if isinstance(one, Verdict)}
+    if len(set(values.values())) < 2:
+        return next(iter(values.values()), None)
+    return ", ".join(f"{value} ({when})" for when, value in values.items())
+
+
+def _correctable(verdicts: Iterable[str], metrics: Iterable[Metric]) -> str:
+    """Return what of an item can be corrected, for the sentence that refuses anything else."""
+    verdicts, metrics = list(verdicts), list(metrics)
+    known = ", ".join(sorted(one.name for one in metrics if not one.family and not one.judged))
+    made = ", ".join(sorted(f"{one.name} of {one.judged}" for one in metrics if one.judged and not one.family))
+    can = f"a verdict ({', '.join(verdicts)})" if verdicts else ""
+    told = " or ".join(filter(None, (can, f"one of {known}" if known else ""))) or "an item with something to correct"
+    return told + (f"; made of a verdict: {made}" if made else "")
 
 
 def _value(text: str, answer: Scale | Labels | None) -> float | str:

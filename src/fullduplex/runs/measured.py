@@ -306,6 +306,23 @@ def scenario_of(benchmark: Benchmark, item: Mapping[str, Any]) -> Scenario | Non
     return exact or next((scenario for scenario in of_task if not scenario.dataset), None)
 
 
+def counting(scenario: Scenario, trial: Trial, verdict: str) -> tuple[str, ...]:
+    """Return which of the verdicts on single replies (``VERDICT:@ONSET-END``) a measure of ``scenario`` rests on.
+
+    Several replies may be judged of which only one turns out to be the one that counts: without a verdict that counts,
+    something else would have been measured.
+    """
+    given = sorted(name for name in trial.verdicts if name.startswith(f"{verdict}:@"))
+    if not given:
+        return ()
+    found = [metric.measure(trial) for metric in scenario.metrics]
+    without = {
+        name: replace(trial, verdicts={key: said for key, said in trial.verdicts.items() if key != name})
+        for name in given
+    }
+    return tuple(name for name in given if found != [metric.measure(without[name]) for metric in scenario.metrics])
+
+
 def _called(item: Mapping[str, Any]) -> str:
     return f"{item['task']} of v1.5" if item["dataset"] in V15_SETS else str(item["task"])
 
