@@ -82,7 +82,7 @@ def published_grids(rows: Iterable[Row], tell: Language = ENGLISH) -> list[Grid]
     """Return a grid for each source and variant among published rows, titled so."""
     by_source: dict[str, list[Row]] = {}
     for row in rows:
-        named = ", ".join(printable(str(row[key])) for key in ("source", "variant") if row.get(key))
+        named = ", ".join(printable(tell.kept(str(row[key]))) for key in ("source", "variant") if row.get(key))
         by_source.setdefault(tell("As published ({named})", named=named), []).append(row)
     return [_grid(title, found, tell) for title, found in by_source.items()]
 

@@ -3,8 +3,8 @@
 The English text is the key (gettext's msgid). What renders says its own texts by calling the language. What was
 measured, declared or kept (reasons, titles, remarks) is English data, in JSON too, and is told where it is shown, by
 :meth:`Language.of`: as a whole, else by a pattern, an entry of the catalogue with places for what varies. A place is
-named by what stands there: ``{n}``, ``{n2}`` a number; ``{name}`` a name, never translated; ``{text}`` a text, which is
-told in its turn.
+named by what stands there: ``{n}``, ``{n2}`` a number; ``{date}`` a day (2026-11-30); ``{name}`` a name, never
+translated; ``{text}`` a text, which is told in its turn.
 
 The catalogues are ``catalogues/LANGUAGE/LC_MESSAGES/fullduplex.po``, each compiled beside itself (``.mo``).
 """
@@ -25,13 +25,16 @@ DOMAIN = "fullduplex"
 ORIGINAL = "en"
 #: gettext joins the context of a text to it with this.
 _CONTEXT = "\x04"
-_PLACE = re.compile(r"\{(n|name|text)(\d*)\}")
+_PLACE = re.compile(r"\{(n|date|name|text)(\d*)\}")
 _FORMS = {
     "n": r"([-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?)",
+    "date": r"(\d{4}-\d\d-\d\d)",
     "name": r"(.+?)",
     "text": r"(.+?)",
 }
 _NUMBER = re.compile(_FORMS["n"])
+#: Stands for the first word of a pattern that begins with any text.
+_OPEN = "\0"
 #: A longer text is nobody's pattern: what a person or a model wrote.
 _LONGEST = 1_000
 #: So many different texts are remembered; a run of many items has many reasons alike.
@@ -83,14 +86,22 @@ class Language:
         """Return a text of which some are names (an error, a key, a system): told where the catalogue has it."""
         if self.original:
             return text
-        found = self._found(text)
-        return text if found is None else found
+        return self._found(text) or self._found_in_part(text) or text
 
     def digits(self, text: str) -> str:
         """Return a printed number with the language's decimal sign and thousands."""
         if self.original:
             return text
         return text.translate({ord("."): self._point, ord(","): self._thousands})
+
+    def date(self, text: str) -> str:
+        """Return a day, ``2026-11-30``, as the language writes it; in the original language as it is."""
+        if self.original:
+            return text
+        year, month, day = text.split("-")
+        form = self._catalogue.pgettext("date", "{year}-{month}-{day}")
+        named = self._catalogue.pgettext("month", month)
+        return form.format(year=year, month=named, day=self._catalogue.pgettext("day", day.removeprefix("0")))
 
     def unknown(self, text: str) -> str:
         """Return a text that the catalogue does not have: as it is, which is better than nothing."""
@@ -99,11 +110,11 @@ class Language:
     def _of(self, text: str) -> str:
         if self.original or not any(map(str.isalnum, text)):
             return text
-        found = self._found(text)
+        found = self._found(text) or self._found_in_part(text)
         return self.unknown(text) if found is None else found
 
     def _found(self, text: str) -> str | None:
-        """Return a text that was written elsewhere, as a whole, by a pattern, or part by part; None where none fits."""
+        """Return a text that was written elsewhere: as a whole, by a pattern, or part by part; None where none fits."""
         whole = self._texts.get(text)
         if whole is not None:
             return whole
@@ -111,20 +122,42 @@ class Language:
             return self.digits(text)
         if len(text) > _LONGEST:
             return None
-        for told, values in self._patterns.matches(text):
+        # A pattern that begins with any text would take several sentences for one.
+        return (
+            self._by_pattern(text, open_begin=False)
+            or self._in_parts(text, "; ")
+            or self._by_pattern(text, open_begin=True)
+            or self._in_parts(text, ": ")
+        )
+
+    def _by_pattern(self, text: str, *, open_begin: bool) -> str | None:
+        for told, values in self._patterns.matches(text, open_begin):
             return told.format(**{place: self._placed(place, value) for place, value in values.items()})
-        for sign, joint in (("; ", self.gettext("; ")), (": ", self.gettext(": "))):
-            head, there, rest = text.partition(sign)
-            if there:
-                parts = [self._found(head), self._found(rest)]
-                # Of `NAME: sentence` the name is no text of ours.
-                if parts[1] is not None or (sign == "; " and parts[0] is not None):
-                    return joint.join((parts[0] or head, parts[1] if parts[1] is not None else self.of(rest)))
+        return None
+
+    def _in_parts(self, text: str, sign: str) -> str | None:
+        head, there, rest = text.partition(sign)
+        if not there:
+            return None
+        first, second = self._found(head), self._found(rest)
+        return None if first is None or second is None else first + self.gettext(sign) + second
+
+    def _found_in_part(self, text: str) -> str | None:
+        """Return ``NAME: sentence`` or ``sentence; sentence`` where one part is no text of ours; None where none is."""
+        head, there, rest = text.partition(": ")
+        told = (self._found(rest) or self._found_in_part(rest)) if there else None
+        if told is not None:
+            return head + self.gettext(": ") + told
+        head, there, rest = text.partition("; ")
+        if there and (self._found(head) is not None or self._found(rest) is not None):
+            return self.of(head) + self.gettext("; ") + self.of(rest)
         return None
 
     def _placed(self, place: str, value: str) -> str:
         if place.startswith("name"):
             return value
+        if place.startswith("date"):
+            return self.date(value)
         return self.of(value) if place.startswith("text") else self.digits(value)
 
 
@@ -132,6 +165,7 @@ class _Patterns:
     """The texts with places for what varies, found by how they begin."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
+        #: By the word that they begin with; "" for those that begin with a number, _OPEN with any text.
         self._by_word: dict[str, list[tuple[re.Pattern[str], str, list[str], int]]] = {}
         for text, told in texts.items():
             places = _PLACE.findall(text)
@@ -143,12 +177,17 @@ class _Patterns:
             names = [kind + number for kind, number in places]
             weight = sum(map(len, literals))
             word = literals[0].split(" ")[0] if " " in literals[0] else ""
+            if not literals[0] and places[0][0] in ("name", "text"):
+                word = _OPEN
             self._by_word.setdefault(word, []).append((re.compile(pattern, re.DOTALL), told, names, weight))
 
-    def matches(self, text: str) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield what each pattern that fits ``text`` is told as, and what stands in its places; the closest first."""
-        word = text.partition(" ")[0]
-        near = [*self._by_word.get(word, ()), *(self._by_word.get("", ()) if word else ())]
+    def matches(self, text: str, open_begin: bool) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield what each pattern that fits ``text`` is told as, and what stands in its places; the closest first.
+
+        ``open_begin``: of those that begin with any text, else of the others.
+        """
+        words = (_OPEN,) if open_begin else dict.fromkeys((text.partition(" ")[0], ""))
+        near = [one for word in words for one in self._by_word.get(word, ())]
         for pattern, told, names, _ in sorted(near, key=lambda one: -one[3]):
             found = pattern.fullmatch(text)
             if found is not None:
@@ -156,11 +195,11 @@ class _Patterns:
 
 
 def _texts(catalogue: NullTranslations) -> Iterator[tuple[str, str]]:
-    """Yield every text of a catalogue with what it is told as; of plurals, the form for one thing and for many."""
+    """Yield every text of a catalogue with what it is told as; of plurals the form for one thing."""
     # gettext has no public list of what it read; without one no pattern could be found.
     for key, told in vars(catalogue).get("_catalog", {}).items():
         text = key[0] if isinstance(key, tuple) else key
-        if text and _CONTEXT not in text:
+        if text and _CONTEXT not in text and key in (text, (text, 0)):
             yield text, told
 
 

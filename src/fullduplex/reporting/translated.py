@@ -99,7 +99,10 @@ def page_told(data: PageData, tell: Language) -> PageData:
     return replace(
         data,
         estimates=[row_told(row, tell) for row in data.estimates],
-        published=[row_told(row, tell) for row in data.published],
+        published=[
+            {**row_told(row, tell), **{key: tell.kept(str(row.get(key) or "")) for key in ("source", "variant")}}
+            for row in data.published
+        ],
         departures=[
             {**one, **{key: tell.of(one[key]) for key in ("where", "theirs", "ours", "why")}} for one in data.departures
         ],
@@ -162,7 +165,8 @@ def item_told(item: PageItem, tell: Language) -> PageItem:
             {
                 **fact,
                 "absent": tell.of(fact.get("absent") or ""),
-                "why": tell.of(fact.get("why") or ""),
+                # Why an item failed is what a program said of a file.
+                "why": (tell.kept if fact.get("absent") == "failed" else tell.of)(fact.get("why") or ""),
             }
             for fact in item.facts
         ],

@@ -15,7 +15,7 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -211,7 +211,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
         "items": index.rows,
     }
     if not tell.original:
-        shown["messages"] = {text: tell.gettext(text) for text in said_by_scripts()}
+        shown["messages"] = dict(_messages(tell))
     return environment.get_template("page.html").render(
         data=data,
         about={key: value for key, value in about.items() if key != "remarks"},
@@ -242,10 +242,17 @@ def _policy(style: str, script: str) -> str:
     ).format(*hashes)
 
 
-def said_by_scripts() -> list[str]:
-    """Return every text that the page's scripts show, in order."""
-    found = (text for name in _SCRIPTS for match in _SAID.finditer(_asset(name)) for text in match.groups())
-    return list(dict.fromkeys(text for text in found if text))
+def said_by_scripts() -> list[tuple[str, str]]:
+    """Return every text that the page's scripts show, in order; with its form for many, "" where it has none."""
+    found = (match for name in _SCRIPTS for match in _SAID.finditer(_asset(name)))
+    return list(dict.fromkeys((match[1], match[2] or "") for match in found))
+
+
+def _messages(tell: Language) -> Iterator[tuple[str, str]]:
+    for one, many in said_by_scripts():
+        yield one, tell.ngettext(one, many, 1) if many else tell.gettext(one)
+        if many:
+            yield many, tell.ngettext(one, many, 2)
 
 
 def _asset(name: str) -> str:
