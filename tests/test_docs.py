@@ -150,3 +150,36 @@ def commands_of(page: Path) -> list[str]:
 
 def _main() -> Any:
     return import_module("fullduplex.cli").main
+
+
+def test_the_options_of_scripted_systems_are_those_there_are() -> None:
+    from inspect import signature
+
+    from fullduplex.systems.script_options import scripted
+
+    page = (ROOT / "docs" / "how-to" / "scripted-systems.md").read_text(encoding="utf-8")
+    table = page.partition("## Options")[2].partition("## Examples")[0]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE)) == set(signature(scripted).parameters)
+
+
+def test_the_systems_and_the_script_of_their_page_can_be_made(tmp_path: Path) -> None:
+    import json
+
+    import numpy as np
+
+    from fullduplex.data import audio
+    from fullduplex.model.spec import Spec
+    from fullduplex.systems.script_options import scripted
+
+    page = (ROOT / "docs" / "how-to" / "scripted-systems.md").read_text(encoding="utf-8")
+    specs = re.findall(r"^\| [^|]+ \| `'(scripted:[^`]+)'` \|", page, re.MULTILINE)
+    made = [scripted(**Spec.parse(spec).options) for spec in specs]
+    assert len(made) == 3
+    # The answer that talks through an interruption has to be there when it comes, 3 s into it.
+    (line,) = made[2].script.lines
+    assert len(line.sound.samples) / 24_000 > 3.5
+    script = re.search(r"```json\n(.*?)```", page, re.DOTALL)
+    assert script is not None and json.loads(script[1])
+    (tmp_path / "script.json").write_text(script[1])
+    audio.write(tmp_path / "clip.wav", np.zeros(2_400, np.float32), 24_000)
+    assert len(scripted(file=str(tmp_path / "script.json")).script.lines) == 3
