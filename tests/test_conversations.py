@@ -1,3 +1,4 @@
+import hashlib
 import json
 import os
 import signal
@@ -318,3 +319,12 @@ def test_sessions_go_on_side_by_side(items: Path, script: Path, tmp_path: Path) 
     # One after another the two talks of 4.5 s would last 9 s at least.
     assert time.monotonic() - began < 8.9
     assert all(told(tmp_path / "run", item)["pacing"]["frames"] == 225 for item in "12")
+
+
+def test_a_run_keeps_which_file_left_items_out(items: Path, script: Path, tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("candor_turn_taking/2\n")
+    status, text = drive(items, script, tmp_path / "run", "--exclude", tmp_path / "out.txt")
+    assert status == 0, text
+    source = json.loads((tmp_path / "run" / "run.json").read_text())["source"]
+    digest = hashlib.sha256(b"candor_turn_taking/2\n").hexdigest()
+    assert (source["items"], source["excluded_by"]) == (1, {"path": str(tmp_path / "out.txt"), "sha256": digest})

@@ -6,6 +6,7 @@ recorded is never held again; a run that was interrupted goes on where it stoppe
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -255,7 +256,8 @@ def _told(
 ) -> dict[str, Any]:
     told = about(chosen, path, entries, asked, asked.system or driving.system.name)
     if driving.exclude is not None:
-        told["source"] |= {"excluded_by": driving.exclude.name}
+        said = hashlib.sha256(driving.exclude.read_bytes()).hexdigest()
+        told["source"] |= {"excluded_by": {"path": str(driving.exclude), "sha256": said}}
     access = driving.access or _access_there(out) or access_of(driving.system)
     told |= {"access": access} if access else {}
     return told | {"driven": driving.to_json() | {"clock": clock}}

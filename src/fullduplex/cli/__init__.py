@@ -223,7 +223,8 @@ _listening_options = (
                  metavar="SPEC", help="What finds speech: NAME or NAME:option=value,…"),
     click.option("--recogniser", default="auto", show_default=True, shell_complete=_family("recognisers"),
                  metavar="SPEC",
-                 help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet."),
+                 help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet; of a "
+                 "system that is driven also reported, the words that it tells of itself."),
     click.option("--language", metavar="CODE",
                  help="The language that the system speaks, as a two-letter code. Default: the benchmark's, en or fr."),
     click.option("--quality", "qualities", multiple=True, type=click.Choice(["dnsmos", "utmos", "echo"]),

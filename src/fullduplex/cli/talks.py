@@ -27,6 +27,7 @@ from fullduplex.cli import (
     _Range,
     _say,
     _shown_json,
+    counted,
     main,
 )
 from fullduplex.cli.keys import system_keys
@@ -116,9 +117,11 @@ def drive(benchmark: str, **given: Any) -> int:
     if given["as_json"]:
         _shown_json({"run": str(out), "talks": len(held.tasks), "failed": failed})
     else:
-        click.echo(f"{len(held.tasks)} talks: {out}; `fullduplex run` with the same options hears and measures them")
+        click.echo(
+            f"{counted(len(held.tasks), 'talk')}: {out}; `fullduplex run` with the same options hears and measures them"
+        )
     for key, why in list(failed.items())[:1]:
-        _say(f"{len(failed)} talks failed, kept as far as they went; the first, {key}: {why}")
+        _say(f"{counted(len(failed), 'talk')} failed, kept as far as they went; the first, {key}: {why}")
     return SOME_FAILED if failed else 0
 
 
