@@ -181,6 +181,25 @@ class TestBackchannels:
     def test_unjudged_three_words_are_still_a_backchannel(self, text: str, taken: int) -> None:
         assert value(exchange.floor_take(acted(self.MONOLOGUE, (4.0, 5.0, text)), OURS)) == taken
 
+    @pytest.mark.parametrize("limits", [OURS, exchange.PAGE])
+    def test_unjudged_short_words_that_acknowledge_nothing_are_no_backchannel(self, limits: exchange.Limits) -> None:
+        often = [(4.0 + n / 2, 4.3 + n / 2, "One moment,") for n in range(0, 24, 3)]
+        trial = acted(self.MONOLOGUE, *often)
+        for measure in (exchange.acknowledgements, exchange.floor_take, exchange.backchannel_passed):
+            found = measure(trial, limits)
+            assert isinstance(found, Absent) and found.reason == "not judged" and "One moment," in found.detail
+        kinds = {f"backchannel-kind:{key}": Verdict("floor-take") for key, _ in exchange.candidates(trial, limits)}
+        assert len(kinds) == 8
+        assert value(exchange.acknowledgements(replace(trial, verdicts=kinds), limits)) == 0
+
+    @pytest.mark.parametrize("text", ["mm-hmm", "Oh, I see.", "Yeah, right.", "okay"])
+    def test_unjudged_words_of_acknowledgement_are_a_backchannel(self, text: str) -> None:
+        assert value(exchange.acknowledgements(acted(self.MONOLOGUE, (4.0, 4.8, text)), exchange.PAGE)) == 1
+
+    def test_that_length_alone_decided_is_told(self) -> None:
+        found = exchange.acknowledgements(acted(self.MONOLOGUE, (4.0, 4.4, ""), (9.0, 9.5, "mhm")), OURS)
+        assert why(found) == "by rule: 2 of 2 utterances, 1 of them without a word, by length alone"
+
     @pytest.mark.parametrize(("end", "text", "count"), [
         (7.0, "one two three", 1), (7.001, "one two three", 0),
         (6.0, "a b c d e f g h i j", 1), (6.0, "a b c d e f g h i j k", 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from fullduplex.measures.actions.ground import acknowledges, quoted
 from fullduplex.measures.exchange_ground import Heard, Limits, at_most, heard, is_backchannel_turn, told
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import Turn, scene
@@ -40,12 +41,14 @@ def candidates(trial: Trial, limits: Limits) -> list[tuple[str, Utterance]]:
 def acknowledgements(trial: Trial, limits: Limits) -> Fact | Absent:
     """Return how many backchannels the system gave during the user's monologue.
 
-    A candidate (:func:`candidates`) is what the judge calls it (verdict ``backchannel-kind:KEY``); a candidate that
-    nobody judged is a backchannel if it is at most ``backchannel_within`` long and has at most ``backchannel_words``
-    words, else it takes the floor. What is longer than a candidate takes the floor. Speech that had begun before the
-    monologue is neither.
+    A candidate (:func:`candidates`) is what the judge calls it (verdict ``backchannel-kind:KEY``). One that nobody
+    judged takes the floor if it is longer than ``backchannel_within`` or has more than ``backchannel_words`` words; a
+    shorter one is a backchannel if it has none but words of acknowledgement (:func:`acknowledges`, English), or, by its
+    length alone, no word at all. Of any other only a judge can say: "One moment" is as short, and acknowledges nothing.
+    What is longer than a candidate takes the floor. Speech that had begun before the monologue is neither.
     Absent: ``failed``, ``no annotation``, ``never asked``, ``no output``, ``censored`` (the recording ends within the
-    monologue), and what kept the judge from saying. Source: the page.
+    monologue), ``not judged``, and what kept the judge from saying. Source: the page, which has candidates judged;
+    what goes without a judge is ours.
     """
     found = _kinds(trial, limits)
     if isinstance(found, Absent):
@@ -56,7 +59,9 @@ def acknowledgements(trial: Trial, limits: Limits) -> Fact | Absent:
     given = [one.said for one in found if one.kind == "backchannel"]
     how = "judged" if any(one.by_judge for one in found) else "by rule"
     at = given[0].span.start if given else None
-    return Fact(len(given), at, f"{how}: {len(given)} of {len(found)} utterances", _rest_on(found))
+    mute = sum(not said.words for said in given)
+    length = f", {mute} of them without a word, by length alone" if mute else ""
+    return Fact(len(given), at, f"{how}: {len(given)} of {len(found)} utterances{length}", _rest_on(found))
 
 
 def floor_take(trial: Trial, limits: Limits) -> Fact | Absent:
@@ -226,7 +231,11 @@ def _kind(trial: Trial, u: Utterance, limits: Limits) -> _Said:
         return _Said(u, verdict)
     if verdict is None:
         short = at_most(u, limits.backchannel_within, limits.backchannel_words) and _may_be(u, limits)
-        return _Said(u, "backchannel" if short else "floor-take")
+        if not short:
+            return _Said(u, "floor-take")
+        if u.words and not acknowledges(u):
+            return _Said(u, Absent("not judged", f"whether {quoted(u)} takes the floor has to be judged"))
+        return _Said(u, "backchannel")
     label = next((kind for kind in KINDS if kind == str(verdict.value).strip().lower()), None)
     if label is None:
         return _Said(u, Absent("unparsable", f"judged {verdict.value!r}, which is none of {', '.join(KINDS)}"))

@@ -22,7 +22,7 @@ class Limits:
 
     ``candidate_within``, ``candidate_words``: an utterance during the monologue that is at most so long, in time and
     in words, may be a backchannel; a longer one takes the floor. ``backchannel_within``, ``backchannel_words``: without
-    a judge, at most so long is a backchannel. ``response_after``: what begins later than this after the monologue's
+    a judge, what is longer takes the floor too. ``response_after``: what begins later than this after the monologue's
     end is the response to it; negative: so long before.
 
     ``pause_lead``: a word that begins so long before a pause, or later, and before it ends, has jumped in.

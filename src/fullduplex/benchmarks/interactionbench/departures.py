@@ -77,6 +77,12 @@ PAGE = (
         "n of each system and number stands in its cell",
         "comparing unequal samples",
     ),
+    Departure(
+        "backchannel",
+        "its code, without a judge, takes all that is short (1.5 s, three words) for a backchannel",
+        "without one, only such as have no word but of acknowledgement (English); other short ones: not judged",
+        "'One moment' is as short, and acknowledges nothing",
+    ),
 )
 LENIENT = (
     Departure(
