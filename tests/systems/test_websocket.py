@@ -14,7 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from fullduplex.cli import main
+from fullduplex.data import audio
 from fullduplex.driving.clock import run_on, run_virtual
 from fullduplex.driving.cues import at
 from fullduplex.driving.drive import BrokenTalk, Talk, Turn, drive
@@ -237,14 +240,17 @@ def test_the_facade_tells_a_client_that_does_not_wait() -> None:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     found = re.search(r"```python\n(# server\.py.*?)```", PAGE.read_text(), re.DOTALL)
     assert found is not None
+    speaks = re.search(r"```python\n(# answer\.py.*?)```", PAGE.read_text(), re.DOTALL)
+    assert speaks is not None
     file = tmp_path_factory.mktemp("page") / "server.py"
     file.write_text(found[1])
+    subprocess.run([sys.executable, "-c", speaks[1]], cwd=file.parent, check=True, timeout=120)
     import socket
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    process = subprocess.Popen([sys.executable, str(file), str(port)])
+    process = subprocess.Popen([sys.executable, str(file), str(port), "answer.wav"], cwd=file.parent)
     try:
         until = time.monotonic() + 30
         while time.monotonic() < until and process.poll() is None:
@@ -272,4 +278,19 @@ def test_the_server_of_the_page_answers_and_stops_when_it_is_interrupted(server:
     first = next(event for event in talk.received if isinstance(event, Chunk))
     assert ms(1_050) <= first.arrived <= ms(1_400)
     heard = np.flatnonzero(np.abs(talk.system[: 25 * talk.rate // 10]) > 0.01) * SECOND // talk.rate
-    assert abs(int(heard[-1]) - flush.arrived) < ms(10)
+    # Speech has pauses: it need not sound at the moment at which it is taken back.
+    assert flush.arrived - ms(500) < int(heard[-1]) < flush.arrived + ms(10)
+
+
+def test_a_run_hears_the_server_of_the_page_speak(server: str, tmp_path: Path) -> None:
+    folder = tmp_path / "items" / "candor_turn_taking" / "1"
+    folder.mkdir(parents=True)
+    user = 0.3 * np.sin(2 * np.pi * 300 * np.arange(16_000) / 16_000)
+    audio.write(folder / "input.wav", np.concatenate([user, np.zeros(4 * 16_000)]).astype(np.float32), 16_000)
+    (folder / "turn_taking.json").write_text(json.dumps([{"text": "[TURN-TAKING]", "timestamp": [1.0, 1.0]}]))
+    command = ["run", "fdb-1.0@anchored", "--system", f"websocket:url={server}", "--data", str(tmp_path / "items"),
+               "--out", str(tmp_path / "run"), "--recogniser", "none", "--no-page", "--json"]  # fmt: skip
+    done = CliRunner().invoke(main, command)
+    assert done.exit_code == 0, done.output
+    (tor,) = [row for row in json.loads(done.stdout)["items"] if row["metric"] == "tor"]
+    assert tor["value"] == 1
