@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 
 from fullduplex.benchmarks.duplexact.conditions import Condition, condition_named, conditions
-from fullduplex.measures.actions import LENIENT_WORDS, Limits, follow_through, immediate, timing, to_judge, unsure
+from fullduplex.measures.actions import (
+    LENIENT_WORDS,
+    Limits,
+    follow_through,
+    immediate,
+    named,
+    timing,
+    to_judge,
+    unsure,
+)
 from fullduplex.measures.actions.ground import weight
 from fullduplex.measures.floor import Utterance
 from fullduplex.model.items import Item
@@ -321,7 +330,8 @@ def test_where_meaning_decides_a_judge_does_and_without_one_a_rule_that_says_so(
     key = "substantive:@6.700-7.100"
     for label, expected in (("substantive", 1), ("backchannel", 0)):
         assert at_once(replace(trial, verdicts={key: Verdict(label)})) == expected
-    assert at_once(replace(trial, verdicts={"substantive": Absent("withdrawn")})) == "withdrawn"
+    taken_away: dict[str, Verdict | Absent] = {key: Verdict("substantive"), "substantive": Absent("withdrawn")}
+    assert at_once(replace(trial, verdicts=taken_away)) == "withdrawn"
     assert at_once(replace(trial, verdicts={"substantive:@6.700-7.200": Verdict("substantive")})) == by_rule
 
 
@@ -389,6 +399,15 @@ def test_each_utterance_that_may_answer_is_asked_about_and_each_reply_that_may_c
     counts = {"follow-through:@7.600-11.300": Verdict("yes"), "follow-through:@6.700-11.300": Verdict("no")}
     assert then(replace(trial, verdicts=counts)) == 1
     assert then(replace(trial, verdicts={**counts, "substantive:@6.700-7.000": Verdict("substantive")})) == 0
+
+
+def test_a_person_who_takes_a_verdict_away_takes_the_one_on_the_very_reply() -> None:
+    trial = acted("take_turn_immediate", *answers(6700))
+    replies = to_judge(trial, "take_turn", "immediate", LIMITS)
+    assert not isinstance(replies, Absent)
+    judged = {f"follow-through:{named(replies[0])}": Verdict("yes")}
+    assert then(replace(trial, verdicts=judged)) == 1
+    assert then(replace(trial, verdicts={**judged, "follow-through": Absent("withdrawn", "Ann: noise")})) == "withdrawn"
 
 
 # --- states ---

@@ -10,6 +10,8 @@ from fullduplex.model.trials import Absent, Trial, Verdict
 
 #: What the reason for a fact says where no machine is trusted with it.
 TO_HEAR = "to be heard by a person"
+#: The reason for which there is no verdict, or no value, where a person took it away.
+WITHDRAWN = "withdrawn"
 
 
 def reply_key(onset: int, words: Sequence[Word] | None) -> str:
@@ -36,10 +38,10 @@ def every_verdict(*names: str) -> str:
 def verdict_on(trial: Trial, name: str, key: str) -> Verdict | Absent | None:
     """Return the verdict ``name`` on the reply called ``key``, None where none is known.
 
-    A person's correction of the item goes first; then what a judge said of this reply; last a verdict that names no
-    reply, as one that came with the recordings.
+    A person's correction of the item goes first, also one that takes the verdict away; then what a judge said of this
+    reply; last a verdict that names no reply, as one that came with the recordings.
     """
     plain = trial.verdicts.get(name)
-    if by_person(plain):
+    if by_person(plain) or (isinstance(plain, Absent) and plain.reason == WITHDRAWN):
         return plain
     return trial.verdicts.get(f"{name}:{key}", plain)

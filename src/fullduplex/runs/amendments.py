@@ -15,13 +15,12 @@ from typing import Any
 
 from fullduplex.data.files import brief, number, parse_json, read_text_file
 from fullduplex.errors import InputError
+from fullduplex.measures.judged_reply import WITHDRAWN
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 from fullduplex.runs.run import Run
 
 FILE = "amendments.jsonl"
 SCHEMA = 1
-#: The beginning of the reason that a value was taken away for.
-WITHDRAWN = "withdrawn"
 _TEXTS = ("who", "when", "why", "set", "item", "what")
 
 
@@ -125,7 +124,9 @@ class Amendments:
         for one in self._of(set_name, item):
             if (one.what in known or one.what.partition(":")[0] in known) and one.new is not None:
                 self.used[one] = None
-                self._was[one] = _standing(trial.verdicts.get(one.what))
+                there = trial.verdicts.get(one.what)
+                # Verdicts on single replies have other names; who corrected wrote down the one that counted.
+                self._was[one] = _standing(there) if there is not None or one.old is None else _shown(one.old)
                 found[one.what] = (
                     Absent(WITHDRAWN, f"{one.by}: {one.why}")
                     if one.new == "absent"

@@ -11,7 +11,7 @@ from fullduplex.measures.actions.limits import Limits
 from fullduplex.measures.exchange_ground import Heard, spoken
 from fullduplex.measures.floor import Utterance
 from fullduplex.measures.interaction import Scene
-from fullduplex.measures.judged_reply import by_person, reply_key, rests_on, verdict_on
+from fullduplex.measures.judged_reply import WITHDRAWN, by_person, reply_key, rests_on, verdict_on
 from fullduplex.measures.words import count_all
 from fullduplex.model.spans import Span, in_seconds
 from fullduplex.model.trials import Absent, Trial, Verdict
@@ -34,8 +34,6 @@ _PHRASES = frozenset(
     ("i see", "got it", "of course", "go on", "all right", "i know", "i understand", "makes sense", "thats right")
 )
 _LONGEST = 60
-#: Why there is no verdict where a person took it away: no rule may stand in for it.
-_WITHDRAWN = "withdrawn"
 
 #: What length and words say of an utterance: ``meaning`` where only what it means tells.
 Weight = Literal["substantive", "brief", "meaning"]
@@ -87,8 +85,8 @@ def substance(trial: Trial, u: Utterance, limits: Limits) -> Substance | Absent:
     if by_rule != "meaning":
         return Substance(by_rule == "substantive", "by length" if by_rule == "substantive" else "a brief token")
     verdict = verdict_on(trial, SUBSTANTIVE, reply_key(u.span.start, u.words))
-    if isinstance(verdict, Absent) and verdict.reason == _WITHDRAWN:
-        return verdict
+    if isinstance(verdict, Absent) and verdict.reason == WITHDRAWN:
+        return verdict  # no rule stands in for it
     if verdict is None:
         return _by_words(u, "nobody judged it")
     if isinstance(verdict, Absent):
