@@ -133,7 +133,10 @@ def test_a_judge_whose_answers_cannot_be_read_is_no_condition_and_is_told(made: 
     assert not found.remarks, "nothing that was asked for has failed"
     shown = call("sensitivity", run.path)
     assert told.replace("_", "") in shown.output.replace("\\", "").replace("_", "")
-    assert read_json(run.path / "sensitivity.json")["left_out"] == [told]
+    kept = read_json(run.path / "sensitivity.json")
+    assert kept["left_out"] == [told]
+    (lag,) = [band for band in kept["bands"] if (band["scenario"], band["metric"]) == ("ib_turn_taking", "reply_lag")]
+    assert lag["n"] == 3 and lag["scenario_title"] != "ib_turn_taking"
 
 
 def test_a_judge_who_was_understood_once_is_a_condition(made: Path, tmp_path: Path) -> None:

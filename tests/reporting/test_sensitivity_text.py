@@ -57,7 +57,7 @@ def test_no_table_stands_empty() -> None:
 def test_what_is_as_measured_is_not_written_again() -> None:
     moved = band(high=1.0, highest="clock arrival", kinds={"rules": [0.5, 0.5], "clock": [1.0, 1.0]})
     lines = text([moved, band()]).splitlines()
-    assert "| turn | Passed ↑ | 0.500 | = | 1.000, clock arrival | = | — | 1.000 |" in lines
+    assert "| turn | Passed ↑ | 0.500 | — | = | 1.000, clock arrival | = | — | 1.000 |" in lines
     assert "No value under" not in "\n".join(lines)
 
 
@@ -104,3 +104,12 @@ def test_nobody_is_ahead_of_an_equal() -> None:
 def test_what_was_not_tried_is_told_also_where_nothing_failed() -> None:
     made = text([band()], remarks=["a, detector x: no"], left_out=["a, judge <b>: none of its 3 answers"])
     assert "- a, detector x: no\n- a, judge &lt;b&gt;: none of its 3 answers" in made
+
+
+def test_a_scenario_goes_by_its_title_and_a_number_by_its_n() -> None:
+    told = {"n": 12, "scenario_title": "Turn taking"}
+    moved = band(high=1.0, highest="clock arrival", **told)
+    order = standing(["a"], ["b"]) | {"scenario_title": "Turn taking"}
+    made = text([moved], [order])
+    assert "| Turn taking | Passed ↑ | 0.500 | 12 | = |" in made
+    assert "| Turn taking | Passed | a &gt; b |" in made and "| turn |" not in made

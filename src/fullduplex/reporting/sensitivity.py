@@ -25,7 +25,7 @@ def sensitivity_markdown(told: Told) -> str:
     several = len({band["system"] for band in bands}) > 1
     parts = ["# Sensitivity\n", _tried(conditions, kinds), "\n## What moves\n"]
     if moving:
-        parts += [_moving(moving, kinds, several), "\n= is as measured.\n"]
+        parts += [_moving(moving, kinds, several), "\n= is as measured; n: items with a value as measured.\n"]
     parts.append(_unmoved(bands, moving))
     if told["standings"]:
         parts += ["\n## The order of systems\n", *_orders(told["standings"])]
@@ -59,15 +59,21 @@ def _width(band: Told) -> float:
 
 def _moving(bands: Sequence[Told], kinds: Sequence[str], several: bool) -> str:
     lacking = any(band["missing"] for band in bands)
-    head = ["System"] * several + ["Scenario", "Metric", "As measured", "Lowest", "Highest", *kinds]
+    head = ["System"] * several + ["Scenario", "Metric", "As measured", "n", "Lowest", "Highest", *kinds]
     rows = []
     for band in bands:
         title = f"{band['title']} {ARROWS.get(band['better'], '')}".strip()
         ends = [_end(band, "low", "lowest"), _end(band, "high", "highest")]
-        row = [band["system"]] * several + [band["scenario"], title, figure(band["value"], str(band["unit"])), *ends]
+        row = [band["system"]] * several + [_scenario(band), title, figure(band["value"], str(band["unit"]))]
+        row += [str(band.get("n") or "—"), *ends]
         row += [_between(band, kind) for kind in kinds]
         rows.append(row + ([_missing(band["missing"])] if lacking else []))
     return _table([*head, "No value under"] if lacking else head, rows)
+
+
+def _scenario(one: Told) -> str:
+    """Return a scenario's title, else its name: files that were written before titles have none."""
+    return str(one.get("scenario_title") or one["scenario"])
 
 
 def _end(band: Told, end: str, under: str) -> str:
@@ -107,7 +113,7 @@ def _orders(standings: Sequence[Told]) -> list[str]:
     made = []
     if rest:
         head = ["Scenario", "Metric", "Order", "Ahead on other items, at each >", "Another order under"]
-        rows = ([one["scenario"], one["title"], _line(one), _wins(one), _shifts(one)] for one in rest)
+        rows = ([_scenario(one), one["title"], _line(one), _wins(one), _shifts(one)] for one in rest)
         made.append(_table(head, rows))
         notes = dict.fromkeys(note for one in rest for win in _apart(one) if (note := _note(win)))
         made.append(f"\nAhead: the share of resamples of the n items in which the order of two neighbours holds"
@@ -115,7 +121,7 @@ def _orders(standings: Sequence[Told]) -> list[str]:
     if level:
         by_scenario: dict[str, list[str]] = {}
         for one in level:
-            by_scenario.setdefault(one["scenario"], []).append(one["title"])
+            by_scenario.setdefault(_scenario(one), []).append(one["title"])
         names = "; ".join(f"{scenario}: {', '.join(titles)}" for scenario, titles in by_scenario.items())
         made.append(f"\nAll systems are level, under every condition that has them all: {markdown_text(names)}.")
     return made

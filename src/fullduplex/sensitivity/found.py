@@ -23,7 +23,8 @@ from fullduplex.stages import Progress
 class Band:
     """How far one number of one system moves: as measured, its ends, and the conditions that reach them.
 
-    ``kinds`` tells lowest and highest by kind of condition. ``missing`` are conditions under which it has no value.
+    ``n`` is how many items have a value as measured. ``kinds`` tells lowest and highest by kind of condition.
+    ``missing`` are conditions under which it has no value.
     """
 
     system: str
@@ -39,6 +40,8 @@ class Band:
     highest: str
     kinds: Mapping[str, tuple[float, float]]
     missing: tuple[str, ...] = ()
+    n: int = 0
+    scenario_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Standing:
     tiers: tuple[tuple[str, ...], ...]
     wins: Mapping[tuple[str, str], Win]
     shifts: tuple[Shift, ...]
+    scenario_title: str = ""
 
 
 @dataclass(slots=True)
@@ -121,16 +125,19 @@ def sensitivity(
         if progress is not None:
             progress("sensitivity", number, total)
     metrics = {(s.name, m.name): m for s in shown.scenarios for m in s.metrics if not m.family}
+    titles = {s.name: s.title or s.name for s in shown.scenarios}
     made.conditions = list(found)
     made.bands = [
         band
         for system in systems
         for key, metric in metrics.items()
-        if (band := _band(system, key, metric, found)) is not None
+        if (band := _band(system, key, metric, found, titles[key[0]])) is not None
     ]
     if len(runs) > 1:
         made.standings = [
-            s for key, metric in metrics.items() if (s := _standing(key, metric, found, seed)) is not None
+            s
+            for key, metric in metrics.items()
+            if (s := _standing(key, metric, found, seed, titles[key[0]])) is not None
         ]
     return made
 
@@ -174,7 +181,9 @@ def _reheard(
         yield Condition(kind, text), values_of(again, shown.variant)
 
 
-def _band(system: str, key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Values]]) -> Band | None:
+def _band(
+    system: str, key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Values]], scenario: str
+) -> Band | None:
     numbers = {
         condition: values[system].numbers[key]
         for condition, values in found.items()
@@ -192,10 +201,18 @@ def _band(system: str, key: Key, metric: Any, found: Mapping[Condition, Mapping[
         system, key[0], key[1], metric.title or metric.name, metric.unit, metric.better, base,
         numbers[low], numbers[high], low.told(), high.told(),
         {kind: (min(given), max(given)) for kind, given in kinds.items() if kind != AS_MEASURED}, tuple(missing),
+        _n(system, key, found), scenario,
     )  # fmt: skip
 
 
-def _standing(key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Values]], seed: int) -> Standing | None:
+def _n(system: str, key: Key, found: Mapping[Condition, Mapping[str, Values]]) -> int:
+    own = next((values for condition, values in found.items() if condition.kind == AS_MEASURED), {})
+    return len(own[system].items.get(key, ())) if system in own else 0
+
+
+def _standing(
+    key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Values]], seed: int, scenario: str
+) -> Standing | None:
     if metric.better not in ("higher", "lower"):
         return None
     base = next(values for condition, values in found.items() if condition.kind == AS_MEASURED)
@@ -216,7 +233,7 @@ def _standing(key: Key, metric: Any, found: Mapping[Condition, Mapping[str, Valu
         tau = kendalls_tau(numbers, other, seed=seed, resamples=100).value
         tiers = order(other, metric.better).tiers
         shifts.append(Shift(condition.told(), tiers == ranked.tiers, tau, tiers[0]))
-    return Standing(key[0], key[1], metric.title or metric.name, ranked.tiers, wins, tuple(shifts))
+    return Standing(key[0], key[1], metric.title or metric.name, ranked.tiers, wins, tuple(shifts), scenario)
 
 
 def to_json(found: Sensitivity) -> dict[str, Any]:
@@ -230,6 +247,7 @@ def to_json(found: Sensitivity) -> dict[str, Any]:
         "standings": [
             {
                 "scenario": one.scenario,
+                "scenario_title": one.scenario_title,
                 "metric": one.metric,
                 "title": one.title,
                 "order": [list(tier) for tier in one.tiers],
