@@ -321,6 +321,14 @@ def test_sessions_go_on_side_by_side(items: Path, script: Path, tmp_path: Path) 
     assert all(told(tmp_path / "run", item)["pacing"]["frames"] == 225 for item in "12")
 
 
+def test_a_run_that_was_not_heard_says_which_command_hears_it(items: Path, script: Path, tmp_path: Path) -> None:
+    status, text = run("drive", "fdb-1.0", "--system", f'scripted:file="{script}"', "--data", items, "--out",
+                       tmp_path / "run", "--recogniser", "none", "--detector", "energy")  # fmt: skip
+    assert status == 0 and text.startswith("2 talks: ")
+    status, text = run("measure", tmp_path / "run")
+    assert status == 3 and "0 of 2 items were heard; give `fullduplex run` the same --out again" in text
+
+
 def test_a_run_keeps_which_file_left_items_out(items: Path, script: Path, tmp_path: Path) -> None:
     (tmp_path / "out.txt").write_text("candor_turn_taking/2\n")
     status, text = drive(items, script, tmp_path / "run", "--exclude", tmp_path / "out.txt")

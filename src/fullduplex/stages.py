@@ -239,7 +239,8 @@ def _unheard(run: Run) -> dict[str, str]:
     there = sum(1 for _ in run.items())
     if not isinstance(asked, int) or there >= asked:
         return {}
-    way = "give `fullduplex score` the same --out again to hear the others"
+    command = "run" if "driven" in run.about else "score"
+    way = f"give `fullduplex {command}` the same --out again to hear the others"
     return {"the run": f"{there} of {asked} items were heard; {way}"}
 
 
