@@ -128,3 +128,11 @@ def test_what_no_mark_or_setting_is_called_is_refused(tmp_path: Path, changed: d
     (tmp_path / "interaction.json").write_text(json.dumps({"schema": 1, "scenario": "ignore_background"} | changed))
     with pytest.raises(InputError, match=named):
         read_interaction(tmp_path / "interaction.json")
+
+
+def test_an_action_s_item_is_of_the_condition_that_its_set_is_called(tmp_path: Path) -> None:
+    (tmp_path / "interaction.json").write_text(json.dumps({"schema": 1, "scenario": "wait_continuous"}))
+    assert read_interaction(tmp_path / "interaction.json", "da_wait_continuous")["scenario"] == "wait_continuous"
+    assert read_interaction(tmp_path / "interaction.json", "ib_pause")["scenario"] == "wait_continuous"
+    with pytest.raises(InputError, match="scenario: found 'wait_continuous', expected wait_intra_pause"):
+        read_interaction(tmp_path / "interaction.json", "da_wait_intra_pause")

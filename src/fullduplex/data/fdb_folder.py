@@ -179,7 +179,7 @@ def _reference(files: Mapping[str, Path], task: str) -> dict[str, Any]:
     elif "metadata.json" in EVENT_FILES.get(task, ()) and "metadata.json" in files:
         made["context"] = read_metadata(files["metadata.json"]).context
     if "interaction.json" in files:
-        made["interaction"] = on_the_clock(read_interaction(files["interaction.json"]))
+        made["interaction"] = on_the_clock(read_interaction(files["interaction.json"], task))
     if "transcription.json" in files:
         # No score rests on it, and releases differ in its shape: an odd one fails no trial.
         try:

@@ -46,14 +46,17 @@ _KNOWN = {
     "setting", "origin", "instructed",
 }  # fmt: skip
 _TEXTS = ("category", "topic", "target", "instruction", "style", "notes", "reply", "voice")
+#: How the tasks begin that are called by their scenario.
+ACTION_TASKS = "da_"
 #: What a cue's audio may be shorter than what is marked in it: times are written in microseconds.
 _ROUNDED = 0.001
 
 
-def read_interaction(path: Path) -> dict[str, Any]:
+def read_interaction(path: Path, task: str = "") -> dict[str, Any]:
     """Return what an interaction.json says; raises :class:`InputError` on one that cannot be meant.
 
-    What it marks has to lie in a turn that it has, or, where none has fallen yet, in a cue of the cues.json beside it.
+    ``task``: the item's, where that is known; an action's (``da_…``) is its scenario. What it marks has to lie in a
+    turn that it has, or, where none has fallen yet, in a cue of the cues.json beside it.
     """
     told = read_json(path)
     if not isinstance(told, dict):
@@ -63,7 +66,11 @@ def read_interaction(path: Path) -> dict[str, Any]:
         raise InputError(path, found=repr(unknown[0]), expected=", ".join(sorted(_KNOWN)))
     if told.get("schema") != SCHEMA:
         raise InputError(path, "schema", found=brief(told.get("schema")), expected=str(SCHEMA))
-    text(member(told, "scenario", path), path, "scenario")
+    scenario = text(member(told, "scenario", path), path, "scenario")
+    if task.startswith(ACTION_TASKS) and scenario != task.removeprefix(ACTION_TASKS):
+        # It would be measured as the one, and told and judged as the other.
+        expected = f"{task.removeprefix(ACTION_TASKS)}, as its set is called"
+        raise InputError(path, "scenario", found=brief(scenario), expected=expected)
     for name in _TEXTS:
         text(told.get(name, ""), path, name)
     for n, line in enumerate(_list(told, "script", path)):

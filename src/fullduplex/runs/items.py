@@ -312,7 +312,7 @@ def _interaction(entry: Entry, folder: Path) -> dict[str, Any]:
     if path is None:
         return {} if entry.interaction is None else on_the_clock(entry.interaction)
     try:
-        told = read_interaction(path)
+        told = read_interaction(path, entry.task)
         turns = read_told(folder).get("turns", ()) if (folder / DONE).is_file() else ()
     except InputError:
         return {}

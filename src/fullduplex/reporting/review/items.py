@@ -210,7 +210,7 @@ def _same(there: ItemReview, about: Mapping[str, Any]) -> None:
 
 def _told(entry: Entry) -> dict[str, str]:
     """Return what is known of an item but its content; raises :class:`InputError` where a file of it is damaged."""
-    told = read_interaction(entry.files[INTERACTION]) if INTERACTION in entry.files else {}
+    told = read_interaction(entry.files[INTERACTION], entry.task) if INTERACTION in entry.files else {}
     for cue in stimulus(entry).cues:
         audio.probe(cue.audio)
     scenario = str(told.get("scenario") or entry.task)
