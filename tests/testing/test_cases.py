@@ -245,7 +245,7 @@ def test_a_system_that_cannot_be_opened_fails_in_a_sentence() -> None:
 
 def test_results_are_json_and_a_table(virtual: dict[int, CaseResult]) -> None:
     told = to_json(Twin(), list(virtual.values()))
-    assert told["counts"] == {"passed": 26, "failed": 0, "not applicable": 0}
+    assert told["counts"] == {"passed": 26, "failed": 0, "not judged": 0, "not applicable": 0}
     assert json.loads(json.dumps(told, allow_nan=False))["cases"][0]["case"] == 1
     assert render(list(virtual.values())).row_count == 26
 
