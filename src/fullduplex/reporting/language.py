@@ -4,7 +4,7 @@ The English text is the key (gettext's msgid). What renders says its own texts b
 measured, declared or kept (reasons, titles, remarks) is English data, in JSON too, and is told where it is shown, by
 :meth:`Language.of`: as a whole, else by a pattern, an entry of the catalogue with places for what varies. A place is
 named by what stands there: ``{n}``, ``{n2}`` a number; ``{date}`` a day (2026-11-30); ``{name}`` a name, never
-translated; ``{text}`` a text, which is told in its turn.
+translated; ``{text}`` a text, which is told in its turn; ``{said}`` what somebody said, told where it is one of these.
 
 The catalogues are ``catalogues/LANGUAGE/LC_MESSAGES/fullduplex.po``, each compiled beside itself (``.mo``).
 """
@@ -25,16 +25,17 @@ DOMAIN = "fullduplex"
 ORIGINAL = "en"
 #: gettext joins the context of a text to it with this.
 _CONTEXT = "\x04"
-_PLACE = re.compile(r"\{(n|date|name|text)(\d*)\}")
+_PLACE = re.compile(r"\{(n|date|name|said|text)(\d*)\}")
 _FORMS = {
     "n": r"([-+−]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?)",
     "date": r"(\d{4}-\d\d-\d\d)",
     "name": r"(.+?)",
+    "said": r"(.+?)",
     "text": r"(.+?)",
 }
+#: A name that a text begins with: `NAME: sentence` is no name but a sentence of one.
+_FIRST = r"((?:(?!: ).)+?)"
 _NUMBER = re.compile(_FORMS["n"])
-#: Stands for the first word of a pattern that begins with any text.
-_OPEN = "\0"
 #: A longer text is nobody's pattern: what a person or a model wrote.
 _LONGEST = 1_000
 #: So many different texts are remembered; a run of many items has many reasons alike.
@@ -122,16 +123,11 @@ class Language:
             return self.digits(text)
         if len(text) > _LONGEST:
             return None
-        # A pattern that begins with any text would take several sentences for one.
-        return (
-            self._by_pattern(text, open_begin=False)
-            or self._in_parts(text, "; ")
-            or self._by_pattern(text, open_begin=True)
-            or self._in_parts(text, ": ")
-        )
+        # Sentences come apart first: a place for any text would take several of them for one.
+        return self._in_parts(text, "; ") or self._by_pattern(text) or self._in_parts(text, ": ")
 
-    def _by_pattern(self, text: str, *, open_begin: bool) -> str | None:
-        for told, values in self._patterns.matches(text, open_begin):
+    def _by_pattern(self, text: str) -> str | None:
+        for told, values in self._patterns.matches(text):
             return told.format(**{place: self._placed(place, value) for place, value in values.items()})
         return None
 
@@ -144,13 +140,18 @@ class Language:
 
     def _found_in_part(self, text: str) -> str | None:
         """Return ``NAME: sentence`` or ``sentence; sentence`` where one part is no text of ours; None where none is."""
-        head, there, rest = text.partition(": ")
-        told = (self._found(rest) or self._found_in_part(rest)) if there else None
-        if told is not None:
-            return head + self.gettext(": ") + told
         head, there, rest = text.partition("; ")
-        if there and (self._found(head) is not None or self._found(rest) is not None):
-            return self.of(head) + self.gettext("; ") + self.of(rest)
+        parts = [self._found(part) or self._found_in_part(part) for part in (head, rest)] if there else []
+        if all(parts) and parts:
+            return self.gettext("; ").join(filter(None, parts))
+        name, there, said = text.partition(": ")
+        told = (self._found(said) or self._found_in_part(said)) if there else None
+        if told is not None:
+            return name + self.gettext(": ") + told
+        if any(parts):
+            return self.gettext("; ").join(
+                told or self.unknown(part) for told, part in zip(parts, (head, rest), strict=True)
+            )
         return None
 
     def _placed(self, place: str, value: str) -> str:
@@ -158,6 +159,8 @@ class Language:
             return value
         if place.startswith("date"):
             return self.date(value)
+        if place.startswith("said"):
+            return self.kept(value)
         return self.of(value) if place.startswith("text") else self.digits(value)
 
 
@@ -165,7 +168,7 @@ class _Patterns:
     """The texts with places for what varies, found by how they begin."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
-        #: By the word that they begin with; "" for those that begin with a number, _OPEN with any text.
+        #: By the word that they begin with; "" for those that begin with a place.
         self._by_word: dict[str, list[tuple[re.Pattern[str], str, list[str], int]]] = {}
         for text, told in texts.items():
             places = _PLACE.findall(text)
@@ -173,21 +176,17 @@ class _Patterns:
                 continue
             literals = _PLACE.split(text)[::3]
             forms = [_FORMS[kind] for kind, _ in places]
+            if not literals[0] and places[0][0] == "name":
+                forms[0] = _FIRST
             pattern = "".join(re.escape(a) + b for a, b in zip(literals, [*forms, ""], strict=True))
             names = [kind + number for kind, number in places]
             weight = sum(map(len, literals))
             word = literals[0].split(" ")[0] if " " in literals[0] else ""
-            if not literals[0] and places[0][0] in ("name", "text"):
-                word = _OPEN
             self._by_word.setdefault(word, []).append((re.compile(pattern, re.DOTALL), told, names, weight))
 
-    def matches(self, text: str, open_begin: bool) -> Iterator[tuple[str, dict[str, str]]]:
-        """Yield what each pattern that fits ``text`` is told as, and what stands in its places; the closest first.
-
-        ``open_begin``: of those that begin with any text, else of the others.
-        """
-        words = (_OPEN,) if open_begin else dict.fromkeys((text.partition(" ")[0], ""))
-        near = [one for word in words for one in self._by_word.get(word, ())]
+    def matches(self, text: str) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield what each pattern that fits ``text`` is told as, and what stands in its places; the closest first."""
+        near = [one for word in dict.fromkeys((text.partition(" ")[0], "")) for one in self._by_word.get(word, ())]
         for pattern, told, names, _ in sorted(near, key=lambda one: -one[3]):
             found = pattern.fullmatch(text)
             if found is not None:

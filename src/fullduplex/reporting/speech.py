@@ -94,7 +94,8 @@ def _cells(row: Mapping[str, Any], tell: Language) -> list[str]:
     unit = str(row["unit"])
     size = "—" if row["d_z"] is None or row["n"] < FEWEST else tell.digits(f"{row['d_z']:.2f}")
     return [
-        tell.of(str(row["scenario_title"])), f"{tell.of(str(row['title']))} ({unit})", tell.of(str(row["comparison"])),
+        tell.of(str(row["scenario_title"])), f"{tell.of(str(row['title']))} ({tell.kept(unit)})",
+        tell.of(str(row["comparison"])),
         figure(row["before"], unit, tell), figure(row["after"], unit, tell), figure(row["change"], unit, tell),
         interval(row, tell) or "—", str(row["n"]), figure(row["p"], "", tell), figure(row["p_holm"], "", tell), size,
     ]  # fmt: skip

@@ -115,18 +115,12 @@ def page_told(data: PageData, tell: Language) -> PageData:
         cards=[card_told(card, tell) for card in data.cards],
         dimensions=[table_told(table, tell) for table in data.dimensions],
         listed=[listing_told(one, tell) for one in data.listed],
-        clocks=[clock_told(row, tell) for row in data.clocks],
         about=told_about(about, tell),
     )
 
 
 #: Texts of a row of speech before and after.
 _OF_SPEECH = ("scenario_title", "title", "comparison")
-
-
-def clock_told(row: Mapping[str, Any], tell: Language) -> Mapping[str, Any]:
-    """Return a number that is not the same under every clock (see :mod:`.talks`) with its title told."""
-    return row if tell.original else {**row, "title": tell.of(str(row["title"]))}
 
 
 def listing_told(one: Mapping[str, Any], tell: Language) -> Mapping[str, Any]:
