@@ -107,8 +107,7 @@ def test_what_was_not_tried_is_told_also_where_nothing_failed() -> None:
 
 
 def test_a_scenario_goes_by_its_title_and_a_number_by_its_n() -> None:
-    told = {"n": 12, "scenario_title": "Turn taking"}
-    moved = band(high=1.0, highest="clock arrival", **told)
+    moved = band(high=1.0, highest="clock arrival") | {"n": 12, "scenario_title": "Turn taking"}
     order = standing(["a"], ["b"]) | {"scenario_title": "Turn taking"}
     made = text([moved], [order])
     assert "| Turn taking | Passed ↑ | 0.500 | 12 | = |" in made

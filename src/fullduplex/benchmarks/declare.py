@@ -10,7 +10,6 @@ from fullduplex.measures.metric import Metric
 from fullduplex.model.spec import Spec
 from fullduplex.model.trials import Absent, Trial
 
-
 #: Why nothing is asked of a trial where no verdict could change what is measured of it.
 NOTHING_TO_JUDGE = ("failed", "not exercised")
 
