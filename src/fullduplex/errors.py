@@ -69,7 +69,5 @@ def printable(text: str, limit: int = 300) -> str:
     bidirectional overrides become escapes, and long texts are cut. Spaces that do not break a line, which French
     sets before some signs, stay.
     """
-    safe = "".join(
-        c if c.isprintable() or c in _UNBROKEN else c.encode("unicode_escape").decode("ascii") for c in text
-    )
+    safe = "".join(c if c.isprintable() or c in _UNBROKEN else c.encode("unicode_escape").decode("ascii") for c in text)
     return safe if len(safe) <= limit else safe[: limit - 1] + "…"
