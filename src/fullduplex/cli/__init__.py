@@ -17,6 +17,7 @@ from fullduplex.errors import FullDuplexError, InputError, printable
 
 if TYPE_CHECKING:
     from fullduplex.publish import Rows
+    from fullduplex.reporting.language import Language
     from fullduplex.stages import Scored
 
 CANNOT_START, USAGE, SOME_FAILED, GATE_FAILED = 1, 2, 3, 4
@@ -199,6 +200,12 @@ _engine = click.option(
     "--engine", default="", metavar="SPEC", shell_complete=_family("engines"),
     help="Where work runs: here, processes:N, dask://HOST:PORT, ray://HOST:PORT. Default: this machine's cores.",
 )  # fmt: skip
+#: A test holds these against the catalogues: to look there at every start would cost time.
+REPORT_LANGUAGES = ("en", "fr")
+_report_language = click.option(
+    "--report-language", type=click.Choice(REPORT_LANGUAGES), default="en", show_default=True,
+    help="The language of report.md, the page and tables; not --language, which is spoken.",
+)  # fmt: skip
 _layout_options = (
     click.option("--task", metavar="TASK", help="The task of every item, where no folder's name tells it."),
     click.option("--channels", callback=_channels, metavar="user=N,system=N",
@@ -251,6 +258,7 @@ def _score_options(command: Any) -> Any:
         click.option("--page/--no-page", default=True, help="Write report.html, which plays every item."),
         click.option("--single-file", type=click.IntRange(min=0), metavar="N",
                      help="Embed the sound of the first N items in report.html."),
+        _report_language,
         _json,
     )  # fmt: skip
     return _options(options)(command)
@@ -305,7 +313,10 @@ def _score(folder: Path, given: Mapping[str, Any]) -> int:
     try:
         scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
         embed = _first(given["single_file"])
-        published = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
+        published = publish(
+            scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed,
+            language=given["report_language"],
+        )  # fmt: skip
     finally:
         bar.close()
     return _finish(scored, published.tables, out, gates, given)
@@ -327,24 +338,26 @@ def _finish(
     scored: Sequence[Scored], tables: Sequence[Rows], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
 ) -> int:
     from fullduplex.publish import as_json, together
+    from fullduplex.reporting.language import language_named
     from fullduplex.runs.gates import check_gates
     from fullduplex.stages import failures
 
+    tell = language_named(given.get("report_language", "en"))
     objects = as_json(scored, tables) if given["as_json"] or gates else []
     if given["as_json"]:
         _shown_json(objects[0] if len(objects) == 1 else objects)
     else:
         rows = together(tables)
         shown = given.get("shown") or tuple(rows)
-        _print_tables(scored, {variant: table for variant, table in rows.items() if variant in shown})
+        _print_tables(scored, {variant: table for variant, table in rows.items() if variant in shown}, tell)
         for remark in dict.fromkeys(remark for one in scored for remark in one.remarks):
-            click.echo(f"note: {printable(remark, 500)}")
+            click.echo(tell("note: {text}", text=printable(tell.of(remark), 500)))
         if not given.get("written", True):
-            click.echo("Shown only; the run keeps its own tables.")
+            click.echo(tell("Shown only; the run keeps its own tables."))
         else:
-            click.echo(f"Tables: {out / 'report.md'}")
+            click.echo(tell("Tables: {path}", path=out / "report.md"))
             if given.get("page", True) and (out / "report.html").is_file():
-                click.echo(f"Hear every verdict: {(out / 'report.html').resolve()}")
+                click.echo(tell("Hear every verdict: {path}", path=(out / "report.html").resolve()))
     results = [result for table in objects for result in check_gates(gates, table)]
     for result in results:
         if not result.held:
@@ -368,7 +381,7 @@ def _finish(
     return SOME_FAILED if failed else 0
 
 
-def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
+def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any], tell: Language) -> None:
     from rich.console import Console
 
     from fullduplex.reporting.cards import grounds
@@ -380,24 +393,24 @@ def _print_tables(scored: Sequence[Scored], rows: Mapping[str, Any]) -> None:
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     name = scored[0].run.about["benchmark"]["name"]
     placed = scored[0].run.about.get("clock")
-    clock = f", on the {placed['placement']} clock" if placed else ""
+    clock = tell(", on the {clock} clock", clock=placed["placement"]) if placed else ""
     apart = {ground.variant: dimensions(ground) for ground in grounds([(o.run, o.measured) for o in scored], rows)}
     for variant, table in rows.items():
         heading = f"{name}@{variant}{clock}"
         if apart.get(variant):
             # What a benchmark reports by dimension has too many metrics for a terminal; report.md has them all.
-            console.print(dimensions_terminal(apart[variant], heading=heading))
+            console.print(dimensions_terminal(apart[variant], heading=heading, tell=tell))
         elif table:
-            console.print(terminal(table, heading=heading))
-    for sentence in remarks_of([row for variant, table in rows.items() if apart.get(variant) for row in table]):
+            console.print(terminal(table, heading=heading, tell=tell))
+    for sentence in remarks_of([row for variant, table in rows.items() if apart.get(variant) for row in table], tell):
         console.print(sentence, markup=False)
     for one in scored:
         for task, count in one.measured.passed_over.items():
-            items = counted(count, "item")
-            click.echo(f"note: {items} of {task} {'is' if count == 1 else 'are'} not part of {name}")
+            one_of, many_of = "{n} item of {task} is not part of {name}", "{n} items of {task} are not part of {name}"
+            click.echo(tell("note: {text}", text=tell.plural(one_of, many_of, count, task=task, name=name)))
         its = talks(one.run)
         for sentence in its.sentences() if its is not None else ():
-            click.echo(f"note: {one.run.system}: {printable(sentence, 500)}")
+            click.echo(tell("note: {text}", text=f"{one.run.system}{tell(': ')}{printable(tell.of(sentence), 500)}"))
 
 
 @main.command()
@@ -432,6 +445,7 @@ def listen(folder: Path, **given: Any) -> int:
 @click.option("--priming", type=_Range(0, 10), default=0.0, metavar="SECONDS",
               help="With --clock playout: how long a player holds the first audio against jitter.")  # fmt: skip
 @click.option("--fail-if", "gates", multiple=True, metavar="GATE", help="Exit 4 if it holds.")
+@_report_language
 @_json
 def measure(
     run: Path,
@@ -440,6 +454,7 @@ def measure(
     clock: str | None,
     priming: float,
     gates: Sequence[str],
+    report_language: str,
     as_json: bool,
 ) -> int:
     """Measure a run again, from what was heard; reads no audio. With --as, shows other rules and writes nothing.
@@ -448,8 +463,8 @@ def measure(
     run's own report then shows the numbers under each clock side by side.
     """
     if clock is not None:
-        return _under_clock(run, clock, priming, gates, as_json)
-    return _again(run, benchmark, reference, gates, as_json, page=False)
+        return _under_clock(run, clock, priming, gates, as_json, language=report_language)
+    return _again(run, benchmark, reference, gates, as_json, page=False, language=report_language)
 
 
 @main.command()
@@ -462,21 +477,36 @@ def measure(
     metavar="N",
     help="Embed the sound of the first N items in report.html.",
 )
+@_report_language
 @_json
-def report(runs: tuple[Path, ...], out: Path | None, page: bool, single_file: int | None, as_json: bool) -> int:
+def report(
+    runs: tuple[Path, ...],
+    out: Path | None,
+    page: bool,
+    single_file: int | None,
+    report_language: str,
+    as_json: bool,
+) -> int:
     """Write a run's tables and page again; of several runs, those that show their systems together.
 
     Several runs need --out; each run's own report is written again too.
     """
     if len(runs) == 1 and out is None:
-        return _again(runs[0], "", None, (), as_json, page=page, embed=_first(single_file))
+        embed = _first(single_file)
+        return _again(runs[0], "", None, (), as_json, page=page, embed=embed, language=report_language)
     if out is None:
         raise click.UsageError("several runs need --out, the folder for their report")
-    return _together(runs, out, as_json, page=page, embed=_first(single_file))
+    return _together(runs, out, as_json, page=page, embed=_first(single_file), language=report_language)
 
 
 def _together(
-    runs: Sequence[Path], out: Path, as_json: bool, *, page: bool, embed: Callable[[str, str], bool] | None
+    runs: Sequence[Path],
+    out: Path,
+    as_json: bool,
+    *,
+    page: bool,
+    embed: Callable[[str, str], bool] | None,
+    language: str,
 ) -> int:
     from fullduplex.publish import publish
     from fullduplex.stages import measure_together
@@ -485,10 +515,10 @@ def _together(
     out.mkdir(parents=True, exist_ok=True)
     bar = _Bar()
     try:
-        tables = publish(scored, out, page=page, progress=bar, embed=embed).tables
+        tables = publish(scored, out, page=page, progress=bar, embed=embed, language=language).tables
     finally:
         bar.close()
-    return _finish(scored, tables, out, (), {"as_json": as_json, "page": page})
+    return _finish(scored, tables, out, (), {"as_json": as_json, "page": page, "report_language": language})
 
 
 def _again(
@@ -500,6 +530,7 @@ def _again(
     *,
     page: bool,
     embed: Callable[[str, str], bool] | None = None,
+    language: str = "en",
 ) -> int:
     from fullduplex.publish import estimated, publish
     from fullduplex.stages import measure_again
@@ -513,13 +544,14 @@ def _again(
             tables = estimated(scored)
         else:
             page = page or (run / "report.html").is_file()  # never an old page beside new tables
-            tables = publish(scored, run, page=page, progress=bar, embed=embed).tables
+            tables = publish(scored, run, page=page, progress=bar, embed=embed, language=language).tables
     finally:
         bar.close()
-    return _finish(scored, tables, run, parsed, {"as_json": as_json, "page": page, "written": not benchmark})
+    told = {"as_json": as_json, "page": page, "written": not benchmark, "report_language": language}
+    return _finish(scored, tables, run, parsed, told)
 
 
-def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], as_json: bool) -> int:
+def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], as_json: bool, *, language: str) -> int:
     from fullduplex.clocks import under
     from fullduplex.conversations import write_clock
     from fullduplex.model.spans import seconds
@@ -532,10 +564,11 @@ def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], a
     try:
         scored = under(Run.open(path), clock, priming=seconds(priming), cache=_cache(), progress=bar)
         tables = write_clock(scored)
-        publish(measure_again(path), path, page=(path / "report.html").is_file(), progress=bar)
+        there = (path / "report.html").is_file()
+        publish(measure_again(path), path, page=there, progress=bar, language=language)
     finally:
         bar.close()
-    return _finish([scored], tables, path, parsed, {"as_json": as_json})
+    return _finish([scored], tables, path, parsed, {"as_json": as_json, "report_language": language})
 
 
 def _gates(texts: Sequence[str]) -> list[Any]:

@@ -17,6 +17,7 @@ from fullduplex.cli import (
     _family,
     _finish,
     _json,
+    _report_language,
     _say,
     _shown_json,
     counted,
@@ -60,6 +61,7 @@ _FILES = ("statistics.json", "statistics.md", "statistics.html")
 @click.option("--name", default="people", show_default=True, help="What people are called in tables.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
 @click.option("--page/--no-page", default=True, help="With --as: write the run's report.html.")
+@_report_language
 @_engine
 @_json
 def baseline(people: Path, **given: Any) -> int:
@@ -196,7 +198,10 @@ def _published(scored: Any, given: Any) -> int:
 
     bar = _Bar()
     try:
-        made = publish([scored], scored.run.path, page=given["page"], engine=given["engine"], progress=bar)
+        made = publish(
+            [scored], scored.run.path, page=given["page"], engine=given["engine"], progress=bar,
+            language=given["report_language"],
+        )  # fmt: skip
     finally:
         bar.close()
     return _finish([scored], made.tables, scored.run.path, (), given)

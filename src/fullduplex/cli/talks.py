@@ -25,6 +25,7 @@ from fullduplex.cli import (
     _listening_options,
     _options,
     _Range,
+    _report_language,
     _say,
     _shown_json,
     counted,
@@ -133,6 +134,7 @@ def drive(benchmark: str, **given: Any) -> int:
 @click.option("--junit", type=_PATH, metavar="FILE", help="Write gates and failed items as JUnit XML.")
 @click.option("--page/--no-page", default=True, help="Write report.html, which plays every item.")
 @click.option("--single-file", type=click.IntRange(min=0), metavar="N", help="Embed the sound of the first N items.")
+@_report_language
 @_json
 def run(benchmark: str, **given: Any) -> int:
     """Drive BENCH's items through a system, then hear, measure and report: all in one go.
@@ -155,7 +157,10 @@ def run(benchmark: str, **given: Any) -> int:
             )
         ]  # fmt: skip
         embed = _first(given["single_file"])
-        published = publish(scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed)
+        published = publish(
+            scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed,
+            language=given["report_language"],
+        )  # fmt: skip
     finally:
         bar.close()
     return _finish(scored, published.tables, out, gates, given)

@@ -57,12 +57,12 @@ class Language:
         self._point, self._thousands = (self._catalogue.pgettext("number", sign) for sign in ".,")
         self.of = lru_cache(maxsize=_REMEMBERED)(self._of)
 
-    def __call__(self, text: str, **values: object) -> str:
+    def __call__(self, text: str, /, **values: object) -> str:
         """Return a text of the report's own with ``values`` in its places."""
         told = self.gettext(text)
         return told.format(**values) if values else told
 
-    def plural(self, one: str, many: str, number: int, **values: object) -> str:
+    def plural(self, one: str, many: str, number: int, /, **values: object) -> str:
         """Return the text for ``number`` things; its place ``{n}`` is the number itself, thousands set apart."""
         return self.ngettext(one, many, number).format(n=self.digits(f"{number:,}"), **values)
 
