@@ -446,7 +446,7 @@ def test_the_vendors_client_holds_a_talk_with_the_facade(tls: ssl.SSLContext) ->
     behaviour = Behaviour(
         say=(Utterance(ms(100), ms(400), 3), Utterance(ms(700), ms(400), 40)),
         pace="burst",
-        flushes=((ms(250), None),),
+        flushes=((ms(450), None),),
         words=ms(400),
     )
     (session, *messages), _ = held_by_the_sdk(tls, behaviour, 70)
