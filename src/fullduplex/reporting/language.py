@@ -38,6 +38,8 @@ _FIRST = r"((?:(?!: ).)+?)"
 _NUMBER = re.compile(_FORMS["n"])
 #: A longer text is nobody's pattern: what a person or a model wrote.
 _LONGEST = 1_000
+#: So deep do texts stand in each other, and no deeper.
+_DEEPEST = 12
 #: So many different texts are remembered; a run of many items has many reasons alike.
 _REMEMBERED = 1 << 16
 
@@ -83,11 +85,18 @@ class Language:
         """Return whether it is the language in which every text is written."""
         return self.code == ORIGINAL
 
+    def knows(self, text: str) -> bool:
+        """Return whether a text that was written elsewhere can be told whole; always in the original language."""
+        return self.original or self._found(text) is not None
+
     def kept(self, text: str) -> str:
         """Return a text of which some are names (an error, a key, a system): told where the catalogue has it."""
         if self.original:
             return text
-        return self._found(text) or self._found_in_part(text) or text
+        found = self._found(text)
+        if found is None:
+            found = self._found_in_part(text)
+        return text if found is None else found
 
     def digits(self, text: str) -> str:
         """Return a printed number with the language's decimal sign and thousands."""
@@ -111,57 +120,74 @@ class Language:
     def _of(self, text: str) -> str:
         if self.original or not any(map(str.isalnum, text)):
             return text
-        found = self._found(text) or self._found_in_part(text)
+        return self._told(text, 0)
+
+    def _told(self, text: str, depth: int) -> str:
+        found = self._found(text, depth)
+        if found is None:
+            found = self._found_in_part(text, depth)
         return self.unknown(text) if found is None else found
 
-    def _found(self, text: str) -> str | None:
+    def _found(self, text: str, depth: int = 0) -> str | None:
         """Return a text that was written elsewhere: as a whole, by a pattern, or part by part; None where none fits."""
         whole = self._texts.get(text)
         if whole is not None:
             return whole
         if _NUMBER.fullmatch(text):
             return self.digits(text)
-        if len(text) > _LONGEST:
+        if len(text) > _LONGEST or depth > _DEEPEST:
             return None
         # Sentences come apart first: a place for any text would take several of them for one.
-        return self._in_parts(text, "; ") or self._by_pattern(text) or self._in_parts(text, ": ")
+        for told in (self._in_parts(text, "; ", depth), self._by_pattern(text, depth)):
+            if told is not None:
+                return told
+        return self._in_parts(text, ": ", depth)
 
-    def _by_pattern(self, text: str) -> str | None:
+    def _by_pattern(self, text: str, depth: int) -> str | None:
         for told, values in self._patterns.matches(text):
-            return told.format(**{place: self._placed(place, value) for place, value in values.items()})
+            return told.format(**{place: self._placed(place, value, depth) for place, value in values.items()})
         return None
 
-    def _in_parts(self, text: str, sign: str) -> str | None:
-        head, there, rest = text.partition(sign)
-        if not there:
-            return None
-        first, second = self._found(head), self._found(rest)
-        return None if first is None or second is None else first + self.gettext(sign) + second
+    def _in_parts(self, text: str, sign: str, depth: int) -> str | None:
+        found = []
+        for part in text.split(sign):
+            told = self._found(part, depth + 1) if part != text else None
+            if told is None:
+                return None
+            found.append(told)
+        return self.gettext(sign).join(found)
 
-    def _found_in_part(self, text: str) -> str | None:
+    def _found_in_part(self, text: str, depth: int = 0) -> str | None:
         """Return ``NAME: sentence`` or ``sentence; sentence`` where one part is no text of ours; None where none is."""
-        head, there, rest = text.partition("; ")
-        parts = [self._found(part) or self._found_in_part(part) for part in (head, rest)] if there else []
-        if all(parts) and parts:
-            return self.gettext("; ").join(filter(None, parts))
+        if len(text) > _LONGEST or depth > _DEEPEST:
+            return None
+        sentences = text.split("; ")
+        told: list[str | None] = []
+        if len(sentences) > 1:
+            for one in sentences:
+                found = self._found(one, depth + 1)
+                told.append(self._found_in_part(one, depth + 1) if found is None else found)
+            if None not in told:
+                return self.gettext("; ").join(filter(None, told))
         name, there, said = text.partition(": ")
-        told = (self._found(said) or self._found_in_part(said)) if there else None
-        if told is not None:
-            return name + self.gettext(": ") + told
-        if any(parts):
-            return self.gettext("; ").join(
-                told or self.unknown(part) for told, part in zip(parts, (head, rest), strict=True)
-            )
+        rest = self._found(said, depth + 1) if there else None
+        if there and rest is None:
+            rest = self._found_in_part(said, depth + 1)
+        if rest is not None:
+            return name + self.gettext(": ") + rest
+        if any(one is not None for one in told):
+            pairs = zip(sentences, told, strict=True)
+            return self.gettext("; ").join(self.unknown(one) if its is None else its for one, its in pairs)
         return None
 
-    def _placed(self, place: str, value: str) -> str:
+    def _placed(self, place: str, value: str, depth: int) -> str:
         if place.startswith("name"):
             return value
         if place.startswith("date"):
             return self.date(value)
         if place.startswith("said"):
             return self.kept(value)
-        return self.of(value) if place.startswith("text") else self.digits(value)
+        return self._told(value, depth + 1) if place.startswith("text") else self.digits(value)
 
 
 class _Patterns:
