@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fullduplex import plugins
+from fullduplex.baselines.statistics import STATISTICS
 from fullduplex.benchmarks.boards import board_of
 from fullduplex.benchmarks.declare import Benchmark
 from fullduplex.benchmarks.duplexact.conditions import actions
@@ -120,7 +121,11 @@ def samples(node: ast.expr) -> list[str]:
 
 def said_by_modules() -> Iterator[str]:
     """Yield the texts of the reports' own modules: what is passed to ``tell``."""
-    for file in (*sorted((SOURCE / "reporting").glob("*.py")), SOURCE / "publish.py", SOURCE / "cli" / "__init__.py"):
+    for file in (
+        *sorted((SOURCE / "reporting").glob("*.py")),
+        SOURCE / "publish.py",
+        *sorted((SOURCE / "cli").glob("*.py")),
+    ):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "tell" and node.args:
                 yield from samples(node.args[0]) if not isinstance(node.args[0], ast.JoinedStr) else ()
@@ -159,9 +164,10 @@ def test_what_a_reports_own_modules_say_is_in_the_catalogue(tell: Language) -> N
 
 def test_what_the_page_says_is_in_the_catalogue(tell: Language) -> None:
     known = {key[0] if isinstance(key, tuple) else key for key in texts_of(tell.code)}
-    templates = [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting" / "page").glob("*.html")]
+    templates = [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting").glob("**/people_page.html")]
+    templates += [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting" / "page").glob("*.html")]
     said = [text for template in templates for text in re.findall(r'\b_\("([^"]*)"', template)]
-    said += [text for template in templates for text in re.findall(r'\bcount\("([^"]*)"', template)]
+    said += [text for template in templates for text in re.findall(r'\b(?:count|ngettext)\("([^"]*)"', template)]
     assert len(said) > 100
     assert [text for text in [*said, *(one for one, _ in said_by_scripts())] if text not in known] == []
 
@@ -171,6 +177,17 @@ def test_every_call_of_a_script_is_found() -> None:
     calls = [text for script in scripts for text in re.findall(r'\bsay\("([^"]*)"', script)]
     assert set(calls) <= {one for one, _ in said_by_scripts()}
     assert not [name for script in scripts for name in re.findall(r"\bsay\(`", script)]
+
+
+def test_whatever_conversations_are_counted_by_is_told(tell: Language) -> None:
+    texts = [text for one in STATISTICS for text in (one.title, one.of)]
+    texts += ["12 of 40 floor transfers lie within 10 ms of 0 (3 exactly): the turns were cut, not measured"]
+    texts += [
+        f"{texts[-1]} (so in 2 of 3 conversations)",
+        "the system has none",
+        "fewer than 5 conversations of people",
+    ]
+    assert [text for text in texts if is_text(text) and not tell.knows(text)] == []
 
 
 @pytest.mark.parametrize("code", OTHERS)

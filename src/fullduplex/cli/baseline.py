@@ -89,7 +89,7 @@ def baseline(people: Path, **given: Any) -> int:
     finally:
         bar.close()
     if given["out"] is not None:
-        _write(given["out"], told)
+        _write(given["out"], told, given["report_language"])
     status = 0
     if scored is not None:
         status = _published(scored, given)
@@ -97,7 +97,7 @@ def baseline(people: Path, **given: Any) -> int:
         if scored is None:
             _shown_json(told)
     else:
-        _print(told, given["out"])
+        _print(told, given["out"], given["report_language"])
     failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
     if failed:
         name, row = failed[0]
@@ -207,27 +207,31 @@ def _published(scored: Any, given: Any) -> int:
     return _finish([scored], made.tables, scored.run.path, (), given)
 
 
-def _write(out: Path, told: Any) -> None:
+def _write(out: Path, told: Any, language: str) -> None:
     from fullduplex.data.files import replacing, write_json
+    from fullduplex.reporting.language import language_named
     from fullduplex.reporting.people_page import statistics_html
     from fullduplex.reporting.people_text import statistics_markdown
 
+    tell = language_named(language)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(out, found=error.strerror or str(error), expected="a folder to write to") from error
     write_json(out / _FILES[0], told)
-    for name, text in zip(_FILES[1:], (statistics_markdown(told), statistics_html(told)), strict=True):
+    for name, text in zip(_FILES[1:], (statistics_markdown(told, tell), statistics_html(told, tell)), strict=True):
         with replacing(out / name) as part:
             part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def _print(told: Any, out: Path | None) -> None:
+def _print(told: Any, out: Path | None, language: str) -> None:
+    from fullduplex.reporting.language import language_named
     from fullduplex.reporting.people_text import statistics_markdown
 
-    click.echo(statistics_markdown(told).encode("utf-8", "backslashreplace"))
+    tell = language_named(language)
+    click.echo(statistics_markdown(told, tell).encode("utf-8", "backslashreplace"))
     if out is not None:
-        click.echo(f"Statistics: {', '.join(str(out / name) for name in _FILES)}")
+        click.echo(tell("Statistics: {paths}", paths=", ".join(str(out / name) for name in _FILES)))
 
 
 @main.command()

@@ -7,6 +7,8 @@ from html import escape
 from itertools import accumulate
 from typing import Any
 
+from fullduplex.reporting.language import ENGLISH, Language
+
 _WIDTH, _HEIGHT = 420, 230
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 40
 #: What part of the bins is drawn: from, to, and where the axis is marked, in seconds.
@@ -15,13 +17,13 @@ _OTHERS = (0.0, 4.0, (0, 1, 2, 3, 4))
 _LABELS = {"transfer": "s from one turn's end to the next; below 0 they overlap"}
 
 
-def shares(distributions: Sequence[tuple[str, Mapping[str, Any]]], kind: str) -> str:
+def shares(distributions: Sequence[tuple[str, Mapping[str, Any]]], kind: str, tell: Language = ENGLISH) -> str:
     """Return a drawing of the share of a kind's values up to each time, one line for each corpus.
 
     ``distributions``: (name, as in ``statistics.json``); a corpus without values has no line.
     """
     low, high, marks = _WINDOWS.get(kind, _OTHERS)
-    parts = [_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 6, _LABELS.get(kind, "s long"), "middle")]
+    parts = [_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 6, tell.of(_LABELS.get(kind, "s long")), "middle")]
     for mark in marks:
         x = _x(mark, low, high)
         parts.append(f'<line class="rule" x1="{x}" x2="{x}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')
@@ -29,7 +31,7 @@ def shares(distributions: Sequence[tuple[str, Mapping[str, Any]]], kind: str) ->
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
         y = _y(share)
         parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y}" y2="{y}"/>')
-        parts.append(_text(_LEFT - 6, y + 4, f"{share:.0%}", "end"))
+        parts.append(_text(_LEFT - 6, y + 4, tell("{n}%", n=f"{100 * share:.0f}"), "end"))
     for colour, (name, found) in enumerate(distributions):
         if not found["n"]:
             continue
@@ -39,7 +41,7 @@ def shares(distributions: Sequence[tuple[str, Mapping[str, Any]]], kind: str) ->
             f'<polyline class="curve" points="{points}" style="stroke: var(--s{colour % 8})"{dashes}>'
             f"<title>{escape(name)}</title></polyline>"
         )
-    title = escape(f"Share of {kind} values up to a time", quote=True)
+    title = escape(tell.of(f"Share of {kind} values up to a time"), quote=True)
     return f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="{title}">{"".join(parts)}</svg>'
 
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullduplex.errors import printable
-from fullduplex.reporting.rows import figure
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.rows import figure, interval
 from fullduplex.reporting.tables import markdown_text
 
 Told = Mapping[str, Any]
@@ -24,31 +25,41 @@ ITEMS = (
 SHOWN = 20
 
 
-def statistics_markdown(told: Told) -> str:
+def statistics_markdown(told: Told, tell: Language = ENGLISH) -> str:
     """Return the whole report of corpora as Markdown."""
-    parts = ["# Conversations: people and systems\n", corpora_table(told), "", numbers_table(told), "", notes(told)]
+    parts = [f"# {tell('Conversations: people and systems')}\n", corpora_table(told, tell), ""]
+    parts += [numbers_table(told, tell), "", notes(told, tell)]
     if told["standings"] and not any(row["percentile"] is not None for row in told["standings"]):
-        parts.append(f"\nNo percentiles: {_fewest(told)}.")
+        parts.append(f"\n{tell('No percentiles: {why}.', why=tell.of(_fewest(told)))}")
     elif told["standings"]:
         parts += [
-            f"\n## Where each lies among {markdown_text(told['held_against'])}\n",
-            standings_table(told),
-            "\nPercentile: the share of people's conversations below the number, halves of equal ones; it cannot be "
-            "told finer than 100 over their number. Neither end is better: it says how unlike people a number is.",
+            f"\n## {tell('Where each lies among {people}', people=markdown_text(told['held_against']))}\n",
+            standings_table(told, tell),
+            "\n"
+            + tell(
+                "Percentile: the share of people's conversations below the number, halves of equal ones; it cannot be "
+                "told finer than 100 over their number. Neither end is better: it says how unlike people a number is."
+            ),
         ]
     if told["distances"]:
         parts += [
-            f"\n## How far each lies from {markdown_text(told['held_against'])}\n",
-            distances_table(told),
-            "\nWasserstein: the mean time by which values have to be moved. Kolmogorov-Smirnov: the largest difference "
-            "between the shares of values up to a time. Jensen-Shannon: in bins of 50 ms. Chance: the mean distance "
-            "when conversations are shuffled between the two; p: how often a shuffle is at least as far.",
+            f"\n## {tell('How far each lies from {people}', people=markdown_text(told['held_against']))}\n",
+            distances_table(told, tell),
+            "\n"
+            + tell(
+                "Wasserstein: the mean time by which values have to be moved. Kolmogorov-Smirnov: the largest "
+                "difference between the shares of values up to a time. Jensen-Shannon: in bins of 50 ms. Chance: the "
+                "mean distance when conversations are shuffled between the two; p: how often a shuffle is at least as "
+                "far."
+            ),
         ]
     failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
     if failed:
-        parts.append(f"\n## Not counted ({len(failed)})\n")
-        parts += [f"- {markdown_text(name)}: {markdown_text(row['error'])}" for name, row in failed[:SHOWN]]
-        parts += [f"- and {len(failed) - SHOWN} more"] if len(failed) > SHOWN else []
+        parts.append(f"\n## {tell('Not counted ({n})', n=len(failed))}\n")
+        colon = tell(": ")
+        shown = [(name, tell.kept(row["error"])) for name, row in failed[:SHOWN]]
+        parts += [f"- {markdown_text(name)}{colon}{markdown_text(why)}" for name, why in shown]
+        parts += [f"- {tell('and {n} more', n=len(failed) - SHOWN)}"] if len(failed) > SHOWN else []
     return "\n".join(parts) + "\n"
 
 
@@ -56,26 +67,29 @@ def _fewest(told: Told) -> str:
     return next((row["absent"] for row in told["standings"] if "fewer" in row["absent"]), "nothing to place")
 
 
-def corpora_table(told: Told) -> str:
+def corpora_table(told: Told, tell: Language = ENGLISH) -> str:
     """Return what each corpus is: how many conversations, how long, and what tells its times."""
     head = ["", "Sides", "Conversations", "Minutes", "When a side speaks is told by"]
     lines = [
-        [one["name"], "people" if one["people"] else "a system", _drawn(one), f"{one['minutes']:.1f}", told_by(one)]
+        [
+            one["name"], tell("people") if one["people"] else tell("a system"), _drawn(one, tell),
+            tell.digits(f"{one['minutes']:.1f}"), told_by(one, tell),
+        ]
         for one in told["corpora"]
-    ]
-    return table(head, lines)
+    ]  # fmt: skip
+    return table([tell.of(name) for name in head], lines)
 
 
-def numbers_table(told: Told) -> str:
+def numbers_table(told: Told, tell: Language = ENGLISH) -> str:
     """Return a row for each statistic and a column for each corpus: value [95 % interval]."""
-    head = ["Statistic", *(str(one["name"]) for one in told["corpora"])]
+    head = [tell("Statistic"), *(str(one["name"]) for one in told["corpora"])]
     lines = []
     for n, first in enumerate(told["corpora"][0]["estimates"]):
-        lines.append([titled(first), *(cell(one["estimates"][n]) for one in told["corpora"])])
+        lines.append([titled(first, tell), *(cell(one["estimates"][n], tell) for one in told["corpora"])])
     return table(head, lines)
 
 
-def standings_table(told: Told) -> str:
+def standings_table(told: Told, tell: Language = ENGLISH) -> str:
     """Return each system's percentile among people, with people's own median and range."""
     head = ["Statistic", "Of", "Value", "Percentile", "People: median [5 %, 95 %]", "n people"]
     lines = []
@@ -83,86 +97,99 @@ def standings_table(told: Told) -> str:
         unit = row["unit"]
         mark = CUT if row["unreliable"] else ""
         if row["percentile"] is None:
-            lines.append([titled(row), row["system"], "—", f"— ({row['absent']})", "—", str(row["n"])])
+            lines.append([titled(row, tell), row["system"], "—", f"— ({tell.of(row['absent'])})", "—", str(row["n"])])
             continue
-        low, median, high = (number(row[key], unit) for key in ("low", "median", "high"))
+        low, median, high = (number(row[key], unit, tell) for key in ("low", "median", "high"))
         lines.append([
-            titled(row), row["system"], number(row["value"], unit) + mark, f"{row['percentile']:.0f}",
-            Figure(f"{median} [{low}, {high}]"), str(row["n"]),
+            titled(row, tell), row["system"], number(row["value"], unit, tell) + mark, f"{row['percentile']:.0f}",
+            Figure(f"{median} {tell('[{low}, {high}]', low=low, high=high)}"), str(row["n"]),
         ])  # fmt: skip
-    return table(head, lines)
+    return table([tell.of(name) for name in head], lines)
 
 
-def distances_table(told: Told) -> str:
+def distances_table(told: Told, tell: Language = ENGLISH) -> str:
     """Return how far the values of each kind lie from people's."""
     head = ["Of", "Whose", "Distance", "Value", "95 % interval", "Chance", "p", "n people, whose"]
     lines = []
     for row in told["distances"]:
-        interval = "—" if row["low"] is None else Figure(f"[{figure(row['low'])}, {figure(row['high'])}]")
+        # A distance prints three decimals, whatever its unit.
+        bounds = interval({**row, "unit": ""}, tell)
         mark = CUT if row["unreliable"] else ""
         unit = "" if row["unit"] == "share" else f" {row['unit']}"
-        value = "—" if row["value"] is None else f"{figure(row['value'])}{unit}{mark}"
+        value = "—" if row["value"] is None else f"{figure(row['value'], '', tell)}{unit}{mark}"
         lines.append([
-            row["title"], row["system"], row["name"], value, interval, figure(row["chance"]),
-            "—" if row["p"] is None else f"{row['p']:.3f}", f"{row['n'][0]}, {row['n'][1]}",
+            tell.of(row["title"]), row["system"], row["name"], value, Figure(bounds) if bounds else "—",
+            figure(row["chance"], "", tell), "—" if row["p"] is None else tell.digits(f"{row['p']:.3f}"),
+            f"{row['n'][0]}, {row['n'][1]}",
         ])  # fmt: skip
-    return table(head, lines)
+    return table([tell.of(name) for name in head], lines)
 
 
-def notes(told: Told) -> str:
+def notes(told: Told, tell: Language = ENGLISH) -> str:
     """Return what a reader of the numbers has to know: units, denominators, edges that nobody measured."""
     said = [
-        f"Units are speech with no silence over {told['unit_ends_after']:g} s in it; backchannels are units. "
-        f"Intervals draw conversations again, {told['resamples']:,} times; few conversations have none.",
+        tell(
+            "Units are speech with no silence over {seconds} s in it; backchannels are units. Intervals draw "
+            "conversations again, {times} times; few conversations have none.",
+            seconds=tell.digits(f"{told['unit_ends_after']:g}"),
+            times=tell.digits(f"{told['resamples']:,}"),
+        )
     ]
     cut_out = ["run" in one["source"] for one in told["corpora"]]
     if any(cut_out) and not all(cut_out):
-        said.append(ITEMS)
+        said.append(tell(ITEMS))
     for one in told["corpora"]:
         if one["unreliable_offsets"]:
             said.append(
-                f"{CUT} {one['name']}: {one['unreliable_offsets']}. What lies between turns means nothing there."
+                f"{CUT} {one['name']}{tell(': ')}{tell.of(one['unreliable_offsets'])}. "
+                + tell("What lies between turns means nothing there.")
             )
         if len(one["told_by"]) > 1:
-            said.append(f"{one['name']}: its times are told by different things; --by chooses one.")
+            said.append(f"{one['name']}{tell(': ')}{tell('its times are told by different things; --by chooses one.')}")
     for one in told["corpora"]:
-        said += [f"{one['name']}: {printable(remark, 300)}" for remark in one["remarks"][:SHOWN]]
+        said += [f"{one['name']}{tell(': ')}{printable(tell.kept(remark), 300)}" for remark in one["remarks"][:SHOWN]]
     return "\n".join(f"- {markdown_text(sentence)}" for sentence in said)
 
 
-def titled(row: Told) -> str:
+def titled(row: Told, tell: Language = ENGLISH) -> str:
     """Return a statistic's name with its denominator and its unit."""
-    of = f", {row['of']}" if row["of"] else ""
-    return f"{row['title']}{of} ({row['unit']})"
+    of = f", {tell.of(row['of'])}" if row["of"] else ""
+    return f"{tell.of(row['title'])}{of} ({row['unit']})"
 
 
-def cell(row: Told) -> str:
+def cell(row: Told, tell: Language = ENGLISH) -> str:
     """Return an estimate as a cell: value, interval, and the mark of edges that nobody measured."""
     if row["value"] is None:
-        return f"— ({row['method']})"
+        return f"— ({tell.of(row['method'])})"
     unit = row["unit"]
     mark = CUT if row["unreliable"] else ""
-    interval = "" if row["low"] is None else f" [{number(row['low'], unit)}, {number(row['high'], unit)}]"
-    return Figure(f"{number(row['value'], unit)}{mark}{interval}")
+    bounds = ""
+    if row["low"] is not None:
+        ends = {"low": number(row["low"], unit, tell), "high": number(row["high"], unit, tell)}
+        bounds = f" {tell('[{low}, {high}]', **ends)}"
+    return Figure(f"{number(row['value'], unit, tell)}{mark}{bounds}")
 
 
-def number(value: float, unit: str) -> str:
+def number(value: float, unit: str, tell: Language = ENGLISH) -> str:
     """Return a number with the decimals that its unit is worth."""
-    return f"{value:.3f}" if unit == "s" else f"{value:.1f}"
+    return tell.digits(f"{value:.3f}" if unit == "s" else f"{value:.1f}")
 
 
-def told_by(one: Told) -> str:
+def told_by(one: Told, tell: Language = ENGLISH) -> str:
     """Return what tells when the sides of a corpus speak, with how many conversations where that differs."""
     detector = (one["source"].get("detector") or {}).get("name", "")
-    names = {"words": "words", "lines": "lines of the transcript", "speech": detector or "a detector"}
+    names = {
+        "words": tell("words"), "lines": tell("lines of the transcript"), "speech": detector or tell("a detector"),
+    }  # fmt: skip
     several = len(one["told_by"]) > 1
     return ", ".join(f"{names[by]} ({n})" if several else names[by] for by, n in one["told_by"].items())
 
 
-def _drawn(one: Told) -> str:
+def _drawn(one: Told, tell: Language) -> str:
     if one["drawn"] == one["conversations"]:
         return str(one["conversations"])
-    return f"{one['conversations']} items of {one['drawn']} recording{'s' * (one['drawn'] != 1)}"
+    few, many = "{items} items of {n} recording", "{items} items of {n} recordings"
+    return tell.ngettext(few, many, one["drawn"]).format(items=one["conversations"], n=one["drawn"])
 
 
 class Figure(str):
