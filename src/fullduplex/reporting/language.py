@@ -138,10 +138,10 @@ class Language:
         if len(text) > _LONGEST or depth > _DEEPEST:
             return None
         # Sentences come apart first: a place for any text would take several of them for one.
-        for told in (self._in_parts(text, "; ", depth), self._by_pattern(text, depth)):
-            if told is not None:
-                return told
-        return self._in_parts(text, ": ", depth)
+        told = self._in_parts(text, "; ", depth)
+        if told is None:
+            told = self._by_pattern(text, depth)
+        return self._in_parts(text, ": ", depth) if told is None else told
 
     def _by_pattern(self, text: str, depth: int) -> str | None:
         for told, values in self._patterns.matches(text):
