@@ -26,8 +26,8 @@ const between = (low, value, high) => Math.min(Math.max(value, low), high);
 const tongue = document.documentElement.lang || "en";
 const POINT = new Intl.NumberFormat(tongue).formatToParts(1.5).find(({ type }) => type === "decimal").value;
 const PLURAL = new Intl.PluralRules(tongue);
-/** A text of the page in its language, with `values` in its places. */
-const say = (text, values = {}) => (known.messages?.[text] ?? text).replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
+/** A text of the page in its language, with `values` in its places. A page without catalogue says it as it stands. */
+const say = (text, values = {}) => ((typeof known === "undefined" ? undefined : known.messages?.[text]) ?? text).replace(/\{(\w+)\}/g, (place, name) => String(values[name] ?? place));
 const digits = (text) => text.replace(".", POINT);
 
 const DECIMALS = { ms: 0, count: 0, Hz: 1, dB: 1, "%": 1 };

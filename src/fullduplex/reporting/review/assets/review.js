@@ -16,7 +16,7 @@ let sheet = null; // what came of the clip that is open, and what it adds up to
 const ahead = new Map();
 
 const trouble = (text) => { byId("trouble").textContent = text; byId("trouble").hidden = !text; };
-const say = (text) => { byId("said").textContent = text; };
+const announce = (text) => { byId("said").textContent = text; };
 const post = async (path, body, more = {}) => {
   let answer;
   try {
@@ -211,7 +211,7 @@ const openClip = async (place) => {
   turnTo(0);
   for (const view of views) view.start();
   window.scrollTo(0, 0);
-  say(`Clip ${place + 1} of ${clips.length}`);
+  announce(`Clip ${place + 1} of ${clips.length}`);
   byId("desk").dataset.clip = String(place + 1);
   if (place + 1 < clips.length) load(place + 1).catch(() => {});
 };
@@ -249,7 +249,7 @@ const finish = () => {
     clips.length ? make("button", { type: "button", onclick: () => go(clips.length - 1) }, "Look at your answers", make("kbd", {}, "P")) : null,
     make("button", { type: "button", onclick: door }, "Another rater")));
   byId("end").focus();
-  say(`${head} ${told}`);
+  announce(`${head} ${told}`);
 };
 
 const door = () => {
