@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -102,13 +103,14 @@ def _show(plan: Any, out: Path, made: Any, heard: Any, given: Any) -> None:
             f"note: in {len(other)} of these conditions the publication's items are from recordings; here voices speak"
         )
     if heard is not None:
-        _show_review(heard)
+        show_review(heard, "words that marks hang on")
 
 
-def _show_review(heard: Any) -> None:
+def show_review(heard: Any, triggers: str) -> None:
+    """Show what was heard of items; ``triggers`` is what the words are called that were listened for."""
     told = heard.to_json()
     off = f", {told['off']['median']:.2f} s from their places in the median" if told["off"] else ""
-    found = f"{told['triggers_found']} of {told['triggers']} words that marks hang on found{off}"
+    found = f"{told['triggers_found']} of {told['triggers']} {triggers} found{off}"
     click.echo(
         f"heard {counted(told['cues'], 'cue')} of {counted(told['items'], 'item')}: "
         f"{found}; {len(heard.faults)} to listen to"
@@ -117,14 +119,19 @@ def _show_review(heard: Any) -> None:
         click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
 
 
+def show_counts(counts: Mapping[str, Mapping[str, int]]) -> None:
+    """Show how many items there are of each scenario, and how many of them are there already."""
+    for name, count in counts.items():
+        there = f", {count['there']} of them there already" if count.get("there") else ""
+        click.echo(f"{name}: {counted(count['items'], 'item')}{there}")
+
+
 def _counted(plan: Any, out: Path | None, given: Any) -> int:
     counts = plan.counts(there=out is not None)
     if given["as_json"]:
         _shown_json({"out": None if out is None else str(out), "would_make": counts, "voices": len(plan.voices)})
         return 0
-    for name, count in counts.items():
-        there = f", {count['there']} of them there already" if count.get("there") else ""
-        click.echo(f"{name}: {counted(count['items'], 'item')}{there}")
+    show_counts(counts)
     items = counted(sum(count["items"] for count in counts.values()), "item")
     click.echo(f"{items}, in {counted(len(plan.voices), 'voice')}")
     return 0

@@ -22,6 +22,7 @@ from fullduplex.cli import (
     counted,
     main,
 )
+from fullduplex.cli.actions import make_items, show_counts, show_review
 from fullduplex.cli.keys import voice_keys
 from fullduplex.cli.making import _specs
 from fullduplex.errors import printable
@@ -77,8 +78,6 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
     if out is None and not given["dry_run"]:
         raise click.UsageError("Missing option '--out'.")
     if acts:
-        from fullduplex.cli.actions import make_items
-
         return make_items(script, out, given)
     from fullduplex.engines import each, open_engine
     from fullduplex.making.interaction_cues import PROMPT, Timing
@@ -138,7 +137,7 @@ def interactions(script: Path | None, out: Path | None, **given: Any) -> int:
         if accents:
             click.echo(f"note: accents asked for, and spoken only where the voice has them: {', '.join(accents)}")
         if heard is not None:
-            _show_review(heard)
+            show_review(heard, "trigger words")
     failed = (*made.failed, *(heard.failed if heard else ()))
     for name, why in failed[:1]:
         _say(f"{counted(len(failed), 'item')} failed; the first, {name}: {why}")
@@ -150,22 +149,8 @@ def _counted(plan: Any, out: Path | None, given: Any) -> int:
     if given["as_json"]:
         _shown_json({"out": None if out is None else str(out), "would_make": counts})
         return 0
-    for name, count in counts.items():
-        there = f", {count['there']} of them there already" if count.get("there") else ""
-        click.echo(f"{name}: {counted(count['items'], 'item')}{there}")
+    show_counts(counts)
     return 0
-
-
-def _show_review(heard: Any) -> None:
-    told = heard.to_json()
-    off = f", {told['off']['median']:.2f} s from their places in the median" if told["off"] else ""
-    found = f"{told['triggers_found']} of {told['triggers']} trigger words found{off}"
-    click.echo(
-        f"heard {counted(told['cues'], 'cue')} of {counted(told['items'], 'item')}: "
-        f"{found}; {len(heard.faults)} to listen to"
-    )
-    for fault in heard.faults:
-        click.echo(printable(f"  {fault.item} {fault.cue}  {fault.kind}: {fault.text}", 200))
 
 
 def _annotate(script: Path, given: Any) -> int:

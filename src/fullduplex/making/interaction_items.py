@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import write_json
 from fullduplex.errors import InputError
 from fullduplex.making.interaction_cues import Timing
 from fullduplex.making.interaction_item import (
@@ -26,14 +26,12 @@ from fullduplex.making.interaction_item import (
 )
 from fullduplex.making.interaction_policy import SCENARIOS
 from fullduplex.making.interaction_script import Scripted, read_interactions, script_files
-from fullduplex.making.item_folder import clear_halves
 from fullduplex.making.make_item import content_of, recogniser_of
-from fullduplex.making.synthesis import Each, Progress, here, pool_for
-from fullduplex.model.spans import in_seconds, seconds
+from fullduplex.making.scripted_items import check_apart, check_asked, counts_of, made_all, prepare
+from fullduplex.making.synthesis import Each, Progress, pool_for
+from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec
 
-#: No interruption comes later than this into a reply, in microseconds.
-LONGEST = seconds(60)
 _SUMMARY = "interactions.json"
 _ABOUT = """Items of interactions, made by fullduplex from scripts, by synthetic voices.
 They are like those of InteractionBench and are not its data: numbers on them compare with nothing published.
@@ -52,13 +50,7 @@ class InteractionPlan:
 
     def counts(self, *, there: bool = True) -> dict[str, dict[str, int]]:
         """Return for each scenario how many items it has, and how many of them are ``there`` already, if asked for."""
-        made: dict[str, dict[str, int]] = {}
-        for task in self.tasks:
-            count = made.setdefault(task.item.scenario, {"items": 0} | ({"there": 0} if there else {}))
-            count["items"] += 1
-            if there:
-                count["there"] += is_made(task)
-        return made
+        return counts_of(self.tasks, is_made, there=there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +104,7 @@ def plan_interactions(
         )
         for item in chosen
     )
-    folders = {str(task.folder).casefold() for task in tasks}
-    if len(folders) < len(tasks):
-        raise InputError(
-            source, found=f"{len(tasks) - len(folders)} items of the same name", expected="ids that differ"
-        )
+    check_apart(source, tasks)
     return InteractionPlan(source, tasks, pool)
 
 
@@ -133,18 +121,8 @@ def make_interactions(
 
     Raises :class:`InputError` where ``out`` holds something else, before anything is made.
     """
-    _prepare(out, plan)
-    made, failed = dict[tuple[str, str], MadeInteraction](), list[tuple[str, str]]()
-    for done, outcome in enumerate((each or here)(make_interaction, plan.tasks), 1):
-        item = outcome.task.item
-        if outcome.error is None:
-            made[item.scenario, item.id] = outcome.result
-        else:
-            failed.append((f"{item.dataset}/{item.id}", outcome.error))
-        if progress:
-            progress("speak", done, len(plan.tasks))
-    keys = [(task.item.scenario, task.item.id) for task in plan.tasks]
-    found = Interactions(tuple(made[key] for key in keys if key in made), tuple(failed))
+    prepare(out / _SUMMARY, MAKER, "a file that interactions did not write", plan.tasks)
+    found = Interactions(*made_all(plan.tasks, make_interaction, progress=progress, each=each))
     _write_summary(out, plan, found)
     return found
 
@@ -153,30 +131,7 @@ def _check(scenarios: Sequence[str], timing: Timing, rate: int, seed: int, limit
     unknown = [name for name in scenarios if name not in SCENARIOS]
     if unknown:
         raise InputError("--scenario", found=", ".join(unknown), expected=f"of {', '.join(SCENARIOS)}")
-    if not 0 <= timing.into <= LONGEST:
-        expected = f"0 to {in_seconds(LONGEST):g} seconds"
-        raise InputError("--into", found=f"{in_seconds(timing.into):g}", expected=expected)
-    if not 8_000 <= rate <= 192_000:
-        raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
-    if seed < 0:
-        raise InputError("--seed", found=seed, expected="0 or more")
-    if limit is not None and limit < 1:
-        raise InputError("--limit", found=limit, expected="1 or more")
-
-
-def _prepare(out: Path, plan: InteractionPlan) -> None:
-    summary = out / _SUMMARY
-    if summary.exists():
-        there = read_json(summary)
-        if not isinstance(there, dict) or there.get("made_for") != MAKER:
-            found = "a file that interactions did not write"
-            raise InputError(summary, found=found, expected="a new folder", do="choose another --out")
-    for folder in {task.folder.parent for task in plan.tasks}:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(folder, found=error.strerror or str(error), expected="a place to write to") from error
-        clear_halves(folder)
+    check_asked(timing.into, rate, seed, limit)
 
 
 def _write_summary(out: Path, plan: InteractionPlan, found: Interactions) -> None:

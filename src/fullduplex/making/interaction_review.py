@@ -6,7 +6,7 @@ each cue, and speech whose speed and level are a person's. What fails may be the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -122,8 +122,22 @@ def review(
         for task in plan.tasks
         if (task.folder / INTERACTION).is_file()
     ]
+    heard_by = recogniser_of(recogniser, cache).spec
+    return heard_all(tasks, hear_item, heard_by, out / REVIEW, progress=progress, each=each)
+
+
+def heard_all(
+    tasks: Sequence[ReviewTask],
+    hear: Callable[[ReviewTask], Reviewed],
+    recogniser: Spec,
+    path: Path,
+    *,
+    progress: Progress | None = None,
+    each: Each | None = None,
+) -> Review:
+    """Have ``recogniser`` ``hear`` each item, write what was heard to ``path``, and return it."""
     items, failed = dict[str, Reviewed](), list[tuple[str, str]]()
-    for done, outcome in enumerate((each or here)(hear_item, tasks), 1):
+    for done, outcome in enumerate((each or here)(hear, tasks), 1):
         if outcome.error is None:
             items[outcome.task.name] = outcome.result
         else:
@@ -131,8 +145,7 @@ def review(
         if progress:
             progress("hear", done, len(tasks))
     found = Review(tuple(items[task.name] for task in tasks if task.name in items), tuple(failed))
-    heard_by = recogniser_of(recogniser, cache).spec.to_json()
-    write_json(out / REVIEW, {"schema": 1, "recogniser": heard_by, **found.to_json()})
+    write_json(path, {"schema": 1, "recogniser": recogniser.to_json(), **found.to_json()})
     return found
 
 

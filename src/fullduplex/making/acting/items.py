@@ -14,16 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from fullduplex.benchmarks.duplexact.conditions import actions, conditions
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import write_json
 from fullduplex.driving.personas import Persona, read_personas
 from fullduplex.errors import InputError
 from fullduplex.making.acting.cues import PROMPT, Asking
 from fullduplex.making.acting.item import MAKER, ActionTask, MadeAction, is_made, make_action
 from fullduplex.making.acting.script import ActionItem, read_actions, script_files
-from fullduplex.making.interaction_items import LONGEST
-from fullduplex.making.item_folder import clear_halves
 from fullduplex.making.make_item import content_of, recogniser_of, voice_of
-from fullduplex.making.synthesis import Each, Progress, here, pool_for
+from fullduplex.making.scripted_items import check_apart, check_asked, counts_of, made_all, prepare
+from fullduplex.making.synthesis import Each, Progress, pool_for
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.spec import Spec
 from fullduplex.providers.voices.opened import voice_for
@@ -66,13 +65,7 @@ class ActionPlan:
 
     def counts(self, *, there: bool = True) -> dict[str, dict[str, int]]:
         """Return for each condition how many items it has, and how many of them are ``there`` already, if asked for."""
-        made: dict[str, dict[str, int]] = {}
-        for task in self.tasks:
-            count = made.setdefault(task.item.scenario, {"items": 0} | ({"there": 0} if there else {}))
-            count["items"] += 1
-            if there:
-                count["there"] += is_made(task)
-        return made
+        return counts_of(self.tasks, is_made, there=there)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +102,7 @@ def plan_actions(
     """
     asking = asking or Asking()
     wanted = _wanted(scenarios)
-    _check(asking, rate, seed, limit)
+    check_asked(asking.into, rate, seed, limit)
     items = read_actions(source)
     chosen = [item for item in items if item.scenario in wanted and (limit is None or item.position < limit)]
     if not chosen:
@@ -137,10 +130,7 @@ def plan_actions(
                 item, out, who.voice, other, persona, asking, seed, rate, language, recogniser, cache, shared
             )
         )  # fmt: skip
-    folders = {str(task.folder).casefold() for task in tasks}
-    if len(folders) < len(tasks):
-        found = f"{len(tasks) - len(folders)} items of the same name"
-        raise InputError(source, found=found, expected="ids that differ")
+    check_apart(source, tasks)
     return ActionPlan(source, tuple(tasks), pool)
 
 
@@ -184,18 +174,8 @@ def make_actions(plan: ActionPlan, out: Path, *, progress: Progress | None = Non
 
     Raises :class:`InputError` where ``out`` holds something else, before anything is made.
     """
-    _prepare(out, plan)
-    made, failed = dict[tuple[str, str], MadeAction](), list[tuple[str, str]]()
-    for done, outcome in enumerate((each or here)(make_action, plan.tasks), 1):
-        item = outcome.task.item
-        if outcome.error is None:
-            made[item.scenario, item.id] = outcome.result
-        else:
-            failed.append((outcome.task.name, outcome.error))
-        if progress:
-            progress("speak", done, len(plan.tasks))
-    keys = [(task.item.scenario, task.item.id) for task in plan.tasks]
-    found = Actions(tuple(made[key] for key in keys if key in made), tuple(failed))
+    prepare(out / _SUMMARY, MAKER, "a file that was not made from these scripts", plan.tasks)
+    found = Actions(*made_all(plan.tasks, make_action, progress=progress, each=each))
     _write_summary(out, plan, found)
     return found
 
@@ -212,33 +192,6 @@ def _wanted(scenarios: Sequence[str]) -> set[str]:
     if unknown:
         raise InputError("--scenario", found=", ".join(unknown), expected=f"of {', '.join(by_name)}")
     return set[str]().union(*(by_name[name] for name in scenarios or by_name))
-
-
-def _check(asking: Asking, rate: int, seed: int, limit: int | None) -> None:
-    if not 0 <= asking.into <= LONGEST:
-        expected = f"0 to {in_seconds(LONGEST):g} seconds"
-        raise InputError("--into", found=f"{in_seconds(asking.into):g}", expected=expected)
-    if not 8_000 <= rate <= 192_000:
-        raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
-    if seed < 0:
-        raise InputError("--seed", found=seed, expected="0 or more")
-    if limit is not None and limit < 1:
-        raise InputError("--limit", found=limit, expected="1 or more")
-
-
-def _prepare(out: Path, plan: ActionPlan) -> None:
-    summary = out / _SUMMARY
-    if summary.exists():
-        there = read_json(summary)
-        if not isinstance(there, dict) or there.get("made_for") != MAKER:
-            found = "a file that was not made from these scripts"
-            raise InputError(summary, found=found, expected="a new folder", do="choose another --out")
-    for folder in {task.folder.parent for task in plan.tasks}:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(folder, found=error.strerror or str(error), expected="a place to write to") from error
-        clear_halves(folder)
 
 
 def _write_summary(out: Path, plan: ActionPlan, found: Actions) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.data import audio
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import read_json
 from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.interactions import read_interaction
 from fullduplex.making.acting.breath import silences
@@ -34,11 +34,12 @@ from fullduplex.making.interaction_review import (
     Reviewed,
     ReviewTask,
     distance,
+    heard_all,
     spelt,
     understood,
 )
 from fullduplex.making.make_item import recogniser_of
-from fullduplex.making.synthesis import Each, Progress, here
+from fullduplex.making.synthesis import Each, Progress
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
 from fullduplex.providers.voices import AUDIBLE, LEVEL
@@ -66,18 +67,8 @@ def review(
         for task in plan.tasks
         if (task.folder / INTERACTION).is_file()
     ]
-    items, failed = dict[str, Reviewed](), list[tuple[str, str]]()
-    for done, outcome in enumerate((each or here)(hear_item, tasks), 1):
-        if outcome.error is None:
-            items[outcome.task.name] = outcome.result
-        else:
-            failed.append((outcome.task.name, outcome.error))
-        if progress:
-            progress("hear", done, len(tasks))
-    found = Review(tuple(items[task.name] for task in tasks if task.name in items), tuple(failed))
-    heard_by = recogniser_of(recogniser, cache).spec.to_json()
-    write_json(out / REVIEW, {"schema": 1, "recogniser": heard_by, **found.to_json()})
-    return found
+    heard_by = recogniser_of(recogniser, cache).spec
+    return heard_all(tasks, hear_item, heard_by, out / REVIEW, progress=progress, each=each)
 
 
 def hear_item(task: ReviewTask) -> Reviewed:
