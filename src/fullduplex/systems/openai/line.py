@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from fullduplex.driving.link import Note
@@ -176,3 +177,29 @@ def _read_body(body: str) -> str:
     except (ValueError, RecursionError):
         told = None
     return (text(told, "error", "message") or text(told, "message")) if isinstance(told, dict) else body.strip()
+
+
+class Readied(Protocol):
+    """A talk that has to be got ready, and the last error that it was told of, as the end of a sentence."""
+
+    @property
+    def last_error(self) -> str:
+        """Return "; its last error: …", or nothing."""
+        ...
+
+    async def get_ready(self, session: dict[str, Any]) -> None:
+        """Ask for the session and wait until it is there; raises :class:`Gone`."""
+        ...
+
+
+async def readied(talking: Readied, session: dict[str, Any], what: str, within: float) -> None:
+    """Get a talk with ``what`` ready; raises :class:`ConversationError` where it leaves, or takes over ``within`` s."""
+    try:
+        async with asyncio.timeout(within):
+            await talking.get_ready(session)
+    except TimeoutError:
+        raise ConversationError(
+            f"{what} took the connection and was not ready within {within:g} s: it may be busy{talking.last_error}"
+        ) from None
+    except Gone as error:
+        raise ConversationError(f"{what} left before it was ready: {error}{talking.last_error}") from error

@@ -18,12 +18,12 @@ from fullduplex.driving.link import Ready, Traits
 from fullduplex.errors import ConversationError, InputError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.line import Line, address, opened, secured, text
+from fullduplex.systems.openai.line import Line, address, opened, readied, secured, text
 from fullduplex.systems.openai.live_talk import Talking
 from fullduplex.systems.openai.session import Session, an_object, laid_over
 from fullduplex.systems.openai.sideband import Sideband
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE
-from fullduplex.systems.wire import Door, Gone, Wire
+from fullduplex.systems.wire import Door, Wire
 
 _HOMES = {"openai": "wss://api.openai.com/v1", "azure": ""}
 _KEYS = {"openai": "OPENAI_API_KEY", "azure": "AZURE_OPENAI_API_KEY"}
@@ -174,16 +174,7 @@ class GptLive:
         told: dict[str, Any] = {"preset": self.preset, "url": door.url.partition("?")[0], "asked": session}
         told |= {"key_sent": bool(door.headers), "sideband": False}
         talking = Talking(Line(wire, self._key()), self.format, self.hertz, told)  # type: ignore[arg-type]
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready(session)
-        except TimeoutError:
-            raise ConversationError(
-                f"{_WHAT} took the connection and was not ready within {self.ready_within:g} s: it may be busy"
-                + talking.last_error
-            ) from None
-        except Gone as error:
-            raise ConversationError(f"{_WHAT} left before it was ready: {error}{talking.last_error}") from error
+        await readied(talking, session, _WHAT, self.ready_within)
         try:
             yield talking
         finally:

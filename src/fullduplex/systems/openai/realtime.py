@@ -6,22 +6,21 @@ as the SDK does is tested against frames that the SDK made. *Not verified live*:
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from fullduplex.driving.link import Traits
-from fullduplex.errors import ConversationError, InputError, printable
+from fullduplex.errors import InputError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.line import Line, address, opened, secured
+from fullduplex.systems.openai.line import Line, address, opened, readied, secured
 from fullduplex.systems.openai.presets import PRESETS, Preset
 from fullduplex.systems.openai.realtime_talk import Agreed, Talking
 from fullduplex.systems.openai.session import Session, an_object, asked
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE, Format
-from fullduplex.systems.wire import Door, Gone, Wire
+from fullduplex.systems.wire import Door, Wire
 
 _EAGERNESS = ("", "low", "medium", "high", "auto")
 
@@ -212,17 +211,7 @@ class Realtime:
         }
         told |= {"asked": session, "key_sent": bool(door.headers)}
         talking = Talking(Line(wire, self._key()), agreed, told, self.vendor.longest)
-        name = f"the realtime API ({self.preset})"
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready(session)
-        except TimeoutError:
-            raise ConversationError(
-                f"{name} took the connection and was not ready within {self.ready_within:g} s: it may be busy"
-                + talking.last_error
-            ) from None
-        except Gone as error:
-            raise ConversationError(f"{name} left before it was ready: {error}{talking.last_error}") from error
+        await readied(talking, session, f"the realtime API ({self.preset})", self.ready_within)
         yield talking
 
     @staticmethod
