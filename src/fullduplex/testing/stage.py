@@ -118,7 +118,8 @@ class Terms:
     ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
     kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
     ``done`` is the note that says that all of an utterance was sent. ``unit`` is how much of the user's sound a
-    message holds, where that is more than a frame.
+    message holds, where that is more than a frame. A client tells at least ``positions`` times in two seconds what was
+    heard: where it only does at a flush, once.
     """
 
     frame: int = ms(20)
@@ -136,6 +137,7 @@ class Terms:
     flushes: int = 2
     done: str = "response.done"
     unit: int = 0
+    positions: int = 21
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ _NOTHINGS: tuple[str | bytes, ...] = (
 )
 #: What comes of every response.
 USUAL = ("response.created", "response.done", "rate_limits", "truncated")
-TERMS = Terms(rate_in=24_000, oddities=_ODDITIES, vads=2, nothings=_NOTHINGS, flushes=2, usual=USUAL)
+TERMS = Terms(rate_in=24_000, oddities=_ODDITIES, vads=2, nothings=_NOTHINGS, flushes=2, usual=USUAL, positions=1)
 _SYNC = "it answers when it will, and no frame for a frame"
 BESIDE = {
     7: "between responses nothing is sent, so that silence never travels",
@@ -67,7 +67,6 @@ BESIDE = {
     20: "both sides agree on the format before the first sample",
     21: "it asks for no sign of life but the WebSocket's own",
     22: "its words carry no time",
-    23: "it is told what was heard at a flush alone, by truncation",
 }
 
 
@@ -313,12 +312,14 @@ class Responses:
         sent = self._sent.get(item)
         if sent is None or not isinstance(end, int):
             return [self._answer(self._error(f"Item with item_id not found: {item}", "item_not_found", client))]
+        # The talker counts what it is told was heard, and what of it lies beyond what it sent: no client may do that.
+        heard = {"type": "heard", "id": int(item[5:]), "played": end * 1_000}
         length = sent // 2 * 1_000 // self._rates[1]
         if end > length:
             message = f"Audio content of {length}ms is already shorter than {end}ms"
-            return [self._answer(self._error(message, "invalid_value", client))]
+            return [self._answer(self._error(message, "invalid_value", client)), heard]
         made = self._made.event("conversation.item.truncated", item_id=item, content_index=0, audio_end_ms=end)
-        return [self._answer(made), {"type": "heard", "id": int(item[5:]), "played": end * 1_000}]
+        return [self._answer(made), heard]
 
 
 def facade(options: Mapping[str, Any]) -> Facade:
@@ -337,7 +338,7 @@ def facade(options: Mapping[str, Any]) -> Facade:
         lambda behaviour: Responses(behaviour, preset, formats, (into, out)),
         replace(TERMS, rate_in=into),
         fits,
-        BESIDE,
+        BESIDE if preset.truncates else BESIDE | {23: "it takes no word of what was heard"},
         refuses=refuses,
     )
 
