@@ -19,7 +19,8 @@ from fullduplex.reporting.asked_alike import asked_alike
 from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions_latex import dimensions_latex
 from fullduplex.reporting.html import write_html
-from fullduplex.reporting.language import ENGLISH, ORIGINAL, Language, language_named
+from fullduplex.reporting.kept_language import keep_language, language_of
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.latex import latex
 from fullduplex.reporting.report import Speech, estimates_object, report_markdown, rows_of, speech_of, write_files
 from fullduplex.reporting.sounds import sound, sound_path, sound_tasks
@@ -49,23 +50,29 @@ def publish(
     engine: str = "",
     progress: Progress | None = None,
     embed: Callable[[str, str], bool] | None = None,
-    language: str = ORIGINAL,
+    language: str = "",
 ) -> Published:
     """Write estimates, facts, report.md, estimates.csv, estimates.tex and report.html of ``scored`` runs.
 
     Each run has its own; where there are several, ``out`` has those that show them together, and their comparison.
-    ``language``: that of what people read (report.md, compare.md, estimates.tex, report.html); what programs read is
-    the same in every language. Raises :class:`InputError` on one that reports cannot be in.
+    ``language``: that of what people read (report.md, compare.md, estimates.tex, report.html), which each run keeps
+    from then on; "" is the one that a run keeps, and for several runs together the one that all keep, else English.
+    What programs read is the same in every language. Raises :class:`InputError` on one that reports cannot be in.
     """
-    tell = language_named(language)
+    runs = [one.run for one in scored]
+    tell = language_of(runs, language)
+    tells = [language_of([run], language) for run in runs]
+    if language:
+        for run in runs:
+            keep_language(run, language)
     tables = estimated(scored)
     spoken = [speech_of(one.run, one.measured, rows) for one, rows in zip(scored, tables, strict=True)]
     for one, rows, speech in zip(scored, tables, spoken, strict=True):
         write_files(one.run, one.measured, rows, speech)
     clocks = [_clock_rows(one.run) for one in scored]
     swayed = [_swayed(one.run) for one in scored]
-    for one, rows, own, speech, depends in zip(scored, tables, clocks, spoken, swayed, strict=True):
-        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends], tell)
+    for one, rows, own, speech, depends, its in zip(scored, tables, clocks, spoken, swayed, tells, strict=True):
+        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends], its)
     all_speech = {variant: [row for speech in spoken for row in speech[variant]] for variant in tables[0]}
     all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)

@@ -93,7 +93,7 @@ def test_an_english_table_of_dimensions_is_the_stored_one_to_the_byte(ground: An
 
 def test_a_french_report_has_no_text_without_words_for_it(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tell = Unknowing()
-    monkeypatch.setattr("fullduplex.publish.language_named", lambda code: tell)
+    monkeypatch.setattr("fullduplex.reporting.kept_language.language_named", lambda code: tell)
     published(stored, language="fr")
     assert tell.heard == []
     assert "prise de parole" in (stored / "report.md").read_text("utf-8")
@@ -154,7 +154,7 @@ def test_the_command_tells_its_tables_in_french(stored: Path) -> None:
 
 def test_an_older_report_of_another_language_is_written_over(stored: Path) -> None:
     published(stored, language="fr")
-    published(stored)
+    published(stored, language="en")
     kept = (GOLDEN / "report-en" / "report.md").read_text("utf-8")
     assert (stored / "report.md").read_text("utf-8") == kept
 

@@ -203,8 +203,9 @@ _engine = click.option(
 #: A test holds these against the catalogues: to look there at every start would cost time.
 REPORT_LANGUAGES = ("en", "fr")
 _report_language = click.option(
-    "--report-language", type=click.Choice(REPORT_LANGUAGES), default="en", show_default=True,
-    help="The language of report.md, the page and tables; not --language, which is spoken.",
+    "--report-language", type=click.Choice(REPORT_LANGUAGES), callback=lambda ctx, param, value: value or "",
+    help="The language of report.md, the page and tables, kept with the run; not --language, which is spoken. "
+    "Default: the kept one, else en.",
 )  # fmt: skip
 _layout_options = (
     click.option("--task", metavar="TASK", help="The task of every item, where no folder's name tells it."),
@@ -338,11 +339,11 @@ def _finish(
     scored: Sequence[Scored], tables: Sequence[Rows], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
 ) -> int:
     from fullduplex.publish import as_json, together
-    from fullduplex.reporting.language import language_named
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.runs.gates import check_gates
     from fullduplex.stages import failures
 
-    tell = language_named(given.get("report_language", "en"))
+    tell = language_of([one.run for one in scored], given.get("report_language", ""))
     objects = as_json(scored, tables) if given["as_json"] or gates else []
     if given["as_json"]:
         _shown_json(objects[0] if len(objects) == 1 else objects)
@@ -530,7 +531,7 @@ def _again(
     *,
     page: bool,
     embed: Callable[[str, str], bool] | None = None,
-    language: str = "en",
+    language: str = "",
 ) -> int:
     from fullduplex.publish import estimated, publish
     from fullduplex.stages import measure_again
@@ -556,6 +557,7 @@ def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], a
     from fullduplex.conversations import write_clock
     from fullduplex.model.spans import seconds
     from fullduplex.publish import publish
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.runs.run import Run
     from fullduplex.stages import measure_again
 
@@ -565,10 +567,13 @@ def _under_clock(path: Path, clock: str, priming: float, gates: Sequence[str], a
         scored = under(Run.open(path), clock, priming=seconds(priming), cache=_cache(), progress=bar)
         tables = write_clock(scored)
         there = (path / "report.html").is_file()
-        publish(measure_again(path), path, page=there, progress=bar, language=language)
+        again = measure_again(path)
+        publish(again, path, page=there, progress=bar, language=language)
     finally:
         bar.close()
-    return _finish([scored], tables, path, parsed, {"as_json": as_json, "report_language": language})
+    # The copy under the clock has no report of its own: it is told in the language of the run's.
+    told = language_of([one.run for one in again], language).code
+    return _finish([scored], tables, path, parsed, {"as_json": as_json, "report_language": told})
 
 
 def _gates(texts: Sequence[str]) -> list[Any]:

@@ -17,6 +17,8 @@ from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError, RunError
 
 SCHEMA = 1
+#: What run.json keeps beside what was asked: it changes no number, so whoever goes on with a run keeps it.
+REPORT_LANGUAGE = "report_language"
 #: What a run that goes on has to have in common with the one that began.
 _ASKED = (
     "benchmark",
@@ -70,7 +72,10 @@ class Run:
         """
         about = {"schema": SCHEMA, "fullduplex": __version__, **asked}
         cls.fits(path, about)
-        if not (path / "run.json").is_file():
+        if (path / "run.json").is_file():
+            there = cls.open(path).about
+            about = {key: there[key] for key in (REPORT_LANGUAGE,) if key in there} | about
+        else:
             try:
                 (path / "trials").mkdir(parents=True, exist_ok=True)
             except OSError as error:
