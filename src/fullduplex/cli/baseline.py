@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +24,9 @@ from fullduplex.cli import (
     main,
 )
 from fullduplex.errors import InputError
+
+if TYPE_CHECKING:
+    from fullduplex.reporting.language import Language
 
 _FILES = ("statistics.json", "statistics.md", "statistics.html")
 
@@ -73,6 +76,7 @@ def baseline(people: Path, **given: Any) -> int:
     """
     from fullduplex.baselines import named_apart, statistics_of
     from fullduplex.benchmarks import fdb_french
+    from fullduplex.reporting.kept_language import language_of
 
     if given["benchmark"].partition("@")[0] == fdb_french.NAME:
         given["language"] = given["language"] or fdb_french.LANGUAGE
@@ -88,8 +92,9 @@ def baseline(people: Path, **given: Any) -> int:
         told = statistics_of(list(named_apart([own, *others])), seed=given["seed"])
     finally:
         bar.close()
+    tell = language_of([scored.run] if scored is not None else [], given["report_language"])
     if given["out"] is not None:
-        _write(given["out"], told, given["report_language"])
+        _write(given["out"], told, tell)
     status = 0
     if scored is not None:
         status = _published(scored, given)
@@ -97,7 +102,7 @@ def baseline(people: Path, **given: Any) -> int:
         if scored is None:
             _shown_json(told)
     else:
-        _print(told, given["out"], given["report_language"])
+        _print(told, given["out"], tell)
     failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
     if failed:
         name, row = failed[0]
@@ -207,13 +212,11 @@ def _published(scored: Any, given: Any) -> int:
     return _finish([scored], made.tables, scored.run.path, (), given)
 
 
-def _write(out: Path, told: Any, language: str) -> None:
+def _write(out: Path, told: Any, tell: Language) -> None:
     from fullduplex.data.files import replacing, write_json
-    from fullduplex.reporting.language import language_named
     from fullduplex.reporting.people_page import statistics_html
     from fullduplex.reporting.people_text import statistics_markdown
 
-    tell = language_named(language)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -224,11 +227,9 @@ def _write(out: Path, told: Any, language: str) -> None:
             part.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def _print(told: Any, out: Path | None, language: str) -> None:
-    from fullduplex.reporting.language import language_named
+def _print(told: Any, out: Path | None, tell: Language) -> None:
     from fullduplex.reporting.people_text import statistics_markdown
 
-    tell = language_named(language)
     click.echo(statistics_markdown(told, tell).encode("utf-8", "backslashreplace"))
     if out is not None:
         click.echo(tell("Statistics: {paths}", paths=", ".join(str(out / name) for name in _FILES)))
