@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from fullduplex.benchmarks import fdb1, fdb_french
 from fullduplex.data.corpora.conversation import Corpus
 from fullduplex.data.dataset import Entry, open_dataset
 from fullduplex.data.fdb_folder import read_tokens, words_of
-from fullduplex.data.files import brief, member, read_json, write_json
+from fullduplex.data.files import brief, clear_parts, member, read_json, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
 from fullduplex.making.harvest.fdb.harvest import SUMMARY, FdbHarvested, harvest_fdb
@@ -127,6 +128,7 @@ def people_run(
     chosen = benchmarks.find(asked.benchmark)
     data = open_dataset(items, task=asked.task)
     recorded = asked.recogniser == RECORDED
+    _clear_left(out)
     entries = [_entry(entry, out, recorded) for entry in data.entries]
     asked = replace(asked, system=asked.system or "people")
     # What harvest itself laid beside the items is no news.
@@ -176,12 +178,26 @@ def _transcribed(entry: Entry, output: Path, out: Path) -> Path:
     of a run are cut there by whoever measures them.
     """
     words = words_of(read_tokens(output))
-    path = out.with_name(f"{out.name}.words") / entry.task / f"{as_file_name(entry.id)}.json"
+    path = _words_beside(out) / entry.task / f"{as_file_name(entry.id)}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     rows: list[list[Any]] = [[w.text, in_seconds(w.span.start), in_seconds(w.span.end), w.confidence] for w in words]
     tracks = {"output": {"from": _transcript_of(output), "words": rows}}
     write_json(path, {"schema": 1, "spec": None, "digest": "", "tracks": tracks})
     return path
+
+
+def _clear_left(out: Path) -> None:
+    """Remove what a killed process was writing in the run ``out``; nothing else is touched."""
+    for folder in (out, _words_beside(out)):
+        clear_parts(folder, below=True)
+    if not (out / "run.json").is_file():
+        with suppress(OSError):  # killed between making the folder and telling what it is for
+            (out / "trials").rmdir()
+
+
+def _words_beside(out: Path) -> Path:
+    """Return the folder of the transcripts' words for the run ``out``."""
+    return out.with_name(f"{out.name}.words")
 
 
 def _transcript_of(output: Path) -> str:

@@ -213,7 +213,7 @@ def _published(scored: Any, given: Any) -> int:
 
 
 def _write(out: Path, told: Any, tell: Language) -> None:
-    from fullduplex.data.files import replacing, write_json
+    from fullduplex.data.files import clear_parts, replacing, write_json
     from fullduplex.reporting.people_page import statistics_html
     from fullduplex.reporting.people_text import statistics_markdown
 
@@ -221,6 +221,7 @@ def _write(out: Path, told: Any, tell: Language) -> None:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(out, found=error.strerror or str(error), expected="a folder to write to") from error
+    clear_parts(out)
     write_json(out / _FILES[0], told)
     for name, text in zip(_FILES[1:], (statistics_markdown(told, tell), statistics_html(told, tell)), strict=True):
         with replacing(out / name) as part:

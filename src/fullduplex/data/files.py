@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
+from fullduplex.data.writers import is_abandoned, writers_mark
 from fullduplex.errors import InputError
 
+_PART = ".part"
 #: No recording lasts a hundred days: a larger time is a sample index or milliseconds.
 LATEST = 1e7
 
@@ -24,7 +25,7 @@ def replacing(path: Path) -> Iterator[Path]:
     A reader sees the old file or the whole new one. Raises :class:`InputError`
     where the folder cannot be written.
     """
-    part = path.with_name(f".{secrets.token_hex(8)}.part")
+    part = path.with_name(f".{writers_mark()}{_PART}")
     try:
         yield part
         part.replace(path)
@@ -32,6 +33,17 @@ def replacing(path: Path) -> Iterator[Path]:
         raise InputError(path, found=error.strerror or str(error), expected="a place to write to") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def clear_parts(folder: Path, *, below: bool = False) -> None:
+    """Remove what :func:`replacing` was writing to in ``folder``, and ``below`` it if so, when its process was killed.
+
+    Only its own names are touched, and of these only those whose process has ended; what cannot be removed stays.
+    """
+    for left in (folder.rglob if below else folder.glob)(f".*{_PART}"):
+        if is_abandoned(left, left.name[1 : -len(_PART)]) and not left.is_dir():
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import platform
-import secrets
 import shutil
-import time
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +15,7 @@ from numpy.typing import NDArray
 
 from fullduplex.data import audio
 from fullduplex.data.files import read_json, write_json
+from fullduplex.data.writers import is_abandoned, writers_mark
 from fullduplex.errors import InputError
 from fullduplex.making.joining import Phrase, join, room, times
 from fullduplex.making.script import Dialogue
@@ -100,35 +96,13 @@ def _script_of(folder: Path) -> Mapping[str, Any]:
 def clear_halves(dataset: Path) -> None:
     """Remove what a killed maker left half-written in the folder of a dataset, and nothing of one that still writes."""
     for left in dataset.glob(f"{_HALF}*"):
-        if not _is_being_written(left):
+        if is_abandoned(left, left.name.removeprefix(_HALF)):
             shutil.rmtree(left, ignore_errors=True)
 
 
 def _half_beside(folder: Path) -> Path:
     """Return a new name for a folder that is half-written; it tells which process of which machine writes it."""
-    return folder.with_name(f"{_HALF}{_machine()}-{os.getpid()}-{secrets.token_hex(6)}")
-
-
-def _is_being_written(half: Path) -> bool:
-    machine, _, rest = half.name.removeprefix(_HALF).partition("-")
-    number = rest.partition("-")[0]
-    if machine != _machine() or not number.isdecimal():
-        # Another machine's processes cannot be seen; none takes a day for an item.
-        try:
-            return time.time() - half.stat().st_mtime < 86_400
-        except OSError:
-            return False
-    try:
-        os.kill(int(number), 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
-def _machine() -> str:
-    return f"{zlib.crc32(platform.node().encode()):08x}"
+    return folder.with_name(f"{_HALF}{writers_mark()}")
 
 
 @contextmanager

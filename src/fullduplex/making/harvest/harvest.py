@@ -21,14 +21,13 @@ from fullduplex.making.harvest.candidates import BACKCHANNEL, Candidate, Structu
 from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.hearing import Ears, are_apart, heard
 from fullduplex.making.harvest.item import About, Found, Sounds, annotation, is_there, write_item
-from fullduplex.making.harvest.keeping import begun, remove_others
+from fullduplex.making.harvest.keeping import begun, clear_left, remove_others
 from fullduplex.making.harvest.listeners import BACKCHANNELS, SLIGHT_OVERLAP
 from fullduplex.making.harvest.reading import read_placed
 from fullduplex.making.harvest.rules import Rules, described, rules_named
 from fullduplex.making.harvest.semantics import ByRule, Semantics
 from fullduplex.making.harvest.turns import Talk, talk_of
 from fullduplex.making.harvest.waiting import CONTINUOUS, INTER, INTRA
-from fullduplex.making.item_folder import clear_halves
 from fullduplex.model.spans import Span, in_seconds
 from fullduplex.providers.weights import sha256
 
@@ -206,8 +205,7 @@ def _open(out: Path, asked: Mapping[str, Any], audio_allowed: str) -> str:
         child.name not in (DROPPED, COUNTS) and not child.name.startswith((".", "da_")) for child in out.iterdir()
     ):
         raise InputError(out, found="a folder with other things in it", expected="a new folder, or a harvest")
-    for dataset in out.glob("da_*"):
-        clear_halves(dataset)
+    clear_left(out, [dataset.name for dataset in out.glob("da_*")])
     return begun(path, {"schema": 1, "about": _ABOUT, "asked": asked}, audio_allowed)
 
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import clear_parts, read_json, write_json
 from fullduplex.making.harvest.item import MAKER
-from fullduplex.making.item_folder import made_here
+from fullduplex.making.item_folder import clear_halves, made_here
 
 
 def begun(path: Path, told: Mapping[str, Any], audio_allowed: str) -> str:
@@ -24,6 +24,17 @@ def begun(path: Path, told: Mapping[str, Any], audio_allowed: str) -> str:
     if not path.is_file() or right != before:
         write_json(path, {**there, "audio": right or None})
     return right
+
+
+def clear_left(out: Path, sets: Iterable[str], more: Iterable[str] = ()) -> None:
+    """Remove what a killed process was writing in ``out``, its ``sets`` of items and the other folders named ``more``.
+
+    What was being written has a name of its own; nothing else is touched, nor what another process still writes.
+    """
+    for name in sets:
+        clear_halves(out / name)
+    for folder in (out, *(out / name for name in more)):
+        clear_parts(folder)
 
 
 def remove_others(sets: Iterable[Path], kept: Collection[Path]) -> None:

@@ -15,6 +15,7 @@ from fullduplex.data.interactions import read_interaction
 from fullduplex.errors import InputError
 from fullduplex.making.harvest.harvest import SUMMARY, Progress
 from fullduplex.making.harvest.item import MAKER, Sounds, is_there, write_item
+from fullduplex.making.harvest.keeping import clear_left
 from fullduplex.providers.weights import sha256
 
 
@@ -47,6 +48,7 @@ def rebuild(release: Path, corpus: Corpus, out: Path | None = None, *, progress:
     items = sorted(_items(release), key=lambda one: (one[1]["recording"]["conversation"], one[0]))
     if not items:
         raise InputError(release, found="no harvested item", expected="a folder that harvest wrote")
+    clear_left(out or release, {folder.parent.name for folder, _ in items})
     failed, made, kept, unchecked, done = list[tuple[str, str]](), 0, 0, 0, 0
     for conversation, members in groupby(items, key=lambda one: str(one[1]["recording"]["conversation"])):
         sounds, digests = Sounds(), dict[Path, str]()

@@ -16,10 +16,9 @@ from fullduplex.errors import InputError
 from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, sound_files, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import LISTEN, V10, V15, VERSION
-from fullduplex.making.harvest.fdb.survey import FINDERS, Asked, Listens, Surveyed, read_survey, spent, survey
+from fullduplex.making.harvest.fdb.survey import FINDERS, FOLDER, Asked, Listens, Surveyed, read_survey, spent, survey
 from fullduplex.making.harvest.item import Sounds
-from fullduplex.making.harvest.keeping import begun, remove_others
-from fullduplex.making.item_folder import clear_halves
+from fullduplex.making.harvest.keeping import begun, clear_left, remove_others
 from fullduplex.making.synthesis import Progress
 from fullduplex.model.spans import Span
 
@@ -157,8 +156,7 @@ def _open(out: Path, asked: Mapping[str, Any], audio_allowed: str) -> str:
             )  # fmt: skip
     elif any(child.name not in ours and not child.name.startswith(".") for child in out.iterdir()):
         raise InputError(out, found="a folder with other things in it", expected="a new folder, or a harvest")
-    for task in (*V10, *V15):
-        clear_halves(out / task)
+    clear_left(out, (*V10, *V15), (FOLDER,))
     return begun(path, {"schema": 1, "about": _ABOUT, "asked": asked}, audio_allowed)
 
 
@@ -168,7 +166,7 @@ def _found(out: Path, clusters: Iterable[str], asked: Asked) -> _Found:
     made = _Found(funnels, {}, {task: [] for task in asked.rules.tasks})
     with replacing(out / DROPPED) as part, part.open("w", encoding="utf-8") as file:
         for cluster in sorted(clusters):
-            one = read_survey(out / ".survey" / f"{cluster}.jsonl")
+            one = read_survey(out / FOLDER / f"{cluster}.jsonl")
             for task, funnel in one.funnels.items():
                 funnels[task].add(funnel)
             for row in one.dropped:

@@ -14,6 +14,7 @@ from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, REJECT, SUM
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import V10, V15
 from fullduplex.making.harvest.item import MAKER, Sounds
+from fullduplex.making.harvest.keeping import clear_left
 from fullduplex.making.harvest.rebuild import Rebuilt, as_harvested
 from fullduplex.making.synthesis import Progress
 from fullduplex.providers.weights import sha256
@@ -44,6 +45,7 @@ def rebuild_fdb(
     items = list(_items(release))
     if not items:
         raise InputError(release, found="no harvested item", expected="a folder that harvest wrote")
+    clear_left(out or release, {folder.parent.name for folder, _ in items})
     rejected = {key for key, value in (decisions or {}).items() if value == REJECT}
     left = [(folder, script) for folder, script in items if f"{folder.parent.name}/{folder.name}" not in rejected]
     left.sort(key=lambda one: (one[1]["recording"]["conversation"], one[1]["recording"]["user"]["side"], one[0].name))
