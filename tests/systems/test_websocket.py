@@ -62,8 +62,8 @@ class Reading:
 
 def understood(*messages: Any, **ready: Any) -> list[Any]:
     async def read() -> list[Any]:
-        talking = Talking(Reading({"type": "ready", **ready}, *messages), WebSocket())
-        await talking.get_ready("")
+        talking = Talking(Reading({"type": "ready", **ready}, *messages), WebSocket(), "")
+        await talking.get_ready()
         return [event async for event in talking][:-1]
 
     return asyncio.run(read())
@@ -149,8 +149,8 @@ def test_what_is_not_understood_is_a_note(odd: Any) -> None:
 
 def test_sound_before_ready_is_not_heard_and_told() -> None:
     async def read() -> list[Any]:
-        talking = Talking(Reading(b"\x01\x00", {"type": "ready", "model": "m"}), WebSocket())
-        await talking.get_ready("")
+        talking = Talking(Reading(b"\x01\x00", {"type": "ready", "model": "m"}), WebSocket(), "")
+        await talking.get_ready()
         assert talking.ready.settings["model"] == "m"
         return [event async for event in talking]
 

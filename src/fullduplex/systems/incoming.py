@@ -84,6 +84,11 @@ def _decoded(coding: str, data: bytes) -> Samples:
     return mulaw_decoded(data)
 
 
+def pcm16_encoded(samples: Samples) -> bytes:
+    """Return samples as pcm16; what is louder than full scale is cut to it."""
+    return bytes(np.clip(np.rint(samples * 32_768), -32_768, 32_767).astype("<i2").tobytes())
+
+
 def mulaw_decoded(data: bytes) -> Samples:
     """Return the samples of μ-law bytes (G.711)."""
     code = ~np.frombuffer(data, np.uint8)

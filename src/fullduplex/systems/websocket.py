@@ -16,25 +16,23 @@ Times in texts are decimal seconds. What is not understood is kept as a note.
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Timing, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.model.spec import Spec
-from fullduplex.systems.incoming import CODINGS, Incoming
+from fullduplex.systems.incoming import CODINGS, Incoming, pcm16_encoded
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
+from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.texts import event_of, object_of, unreadable
-from fullduplex.systems.wire import Door, Gone, Wire, connected, read_at
+from fullduplex.systems.wire import Door, Wire, connected
 
 PROTOCOL = "fullduplex/1"
 _LIVE: tuple[Timing, ...] = ("sync", "burst", "paced", "unit")
@@ -113,102 +111,57 @@ class WebSocket:
         """Open a talk; the server is told ``prompt``."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``; raises :class:`ConversationError` where the server is not ready in time."""
-        talking = Talking(wire, self)
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready(prompt)
-        except TimeoutError:
-            raise ConversationError(
-                f"the server took the connection and was not ready within {self.ready_within:g} s:"
-                " it may be busy with another talk"
-            ) from None
-        except Gone as error:
-            raise ConversationError(f"the server left before it was ready: {error}") from error
-        yield talking
+        return begun(Talking(wire, self, prompt), "the server", within=self.ready_within)
 
 
-class Talking:
+class Talking(Translating[str | bytes, str | bytes]):
     """One talk over a wire."""
 
-    def __init__(self, wire: Wire, system: WebSocket) -> None:
-        self.ready = Ready()
-        self._wire, self._system = wire, system
-        self._early: list[Happening] = []
-        self._incoming = Incoming("pcm16", system.rate_out, system.rate_out)
+    def __init__(self, wire: Wire, system: WebSocket, prompt: str) -> None:
+        super().__init__(wire)
+        self._system, self._prompt = system, prompt
+        #: None before the server is ready: sound has no coding then.
+        self._incoming: Incoming | None = None
         self._id, self._at = "", None  # type: str, int | None
-        self._wants_heard, self._gone = False, False
+        self._wants_heard = False
 
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
-
-    async def get_ready(self, prompt: str) -> None:
+    async def get_ready(self) -> None:
         """Say hello and return once the server is ready; what it says before is kept for the talk."""
         system = self._system
-        hello: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL, "prompt": prompt}
+        hello: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL, "prompt": self._prompt}
         hello |= {"rate_in": system.rate_in, "rate_out": system.rate_out, "frame": system.frame}
-        await self._wire.send(json.dumps(hello))
-        while True:
-            message = await self._wire.receive()
-            told = object_of(message) if isinstance(message, str) else None
-            if told is not None and told.get("type") == "ready":
-                break
-            if isinstance(message, bytes):
-                self._early.append(Note("early_sound", {"bytes": len(message)}))
-                continue
-            events = self._understood(message)
-            closed = next((event for event in events if isinstance(event, Closed)), None)
-            if closed is not None:
-                raise Gone(closed.reason or "it closed the talk")
-            self._early += events
+        await self.wire.send(json.dumps(hello))
+        told = await self.until(_ready)
         rate, coding = told.get("rate_out", system.rate_out), told.get("coding", "pcm16")
         if type(rate) is not int or rate not in _RATES or coding not in CODINGS:
             raise ConversationError(f"the server announces {printable(repr((rate, coding)), 80)}, no such audio")
         self._incoming = Incoming(coding, rate, system.rate_out)
         self._wants_heard = told.get("heard") is True
         settings = {key: value for key, value in told.items() if key != "type"}
-        self.ready = Ready(settings | {"prompt": prompt, "resampled": rate != system.rate_out and coding != "opus"})
+        resampled = rate != system.rate_out and coding != "opus"
+        self.ready = Ready(settings | {"prompt": self._prompt, "resampled": resampled})
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as pcm16."""
-        await self._give(np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes())
+        await self.give(pcm16_encoded(frame))
 
     async def heard(self, position: Position) -> None:
         """Tell what has been heard, where the server wants to know and something has."""
         if self._wants_heard and position.played:
             told = {"type": "heard", "id": position.id, "played": in_seconds(position.played)}
-            await self._give(json.dumps(told))
+            await self.give(json.dumps(told))
 
     async def finish(self) -> None:
         """Tell that the user is done."""
-        await self._give(json.dumps({"type": "finish"}))
+        await self.give(json.dumps({"type": "finish"}))
 
-    async def _give(self, message: str | bytes) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(message)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        for event in self._early:
-            yield event
-        while not self._gone:
-            try:
-                events = self._understood(await self._wire.receive())
-            except Gone as error:
-                events = [*self._tail(), Closed(str(error))]
-            for event in events:
-                self._gone |= isinstance(event, Closed)
-                yield event
-
-    def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, bytes):
+            if self._incoming is None:
+                return [Note("early_sound", {"bytes": len(message)})]
             return [self._chunk(self._incoming.take(message))]
         told = object_of(message)
         if told is None:
@@ -226,16 +179,16 @@ class Talking:
             start = None if at is None else seconds(at)
             if type(id) is not str:
                 raise TypeError(id)
-            tail = self._tail() if kind == "end" or id != self._id else []
+            tail = self.tail() if kind == "end" or id != self._id else []
             self._id, self._at = ("", None) if kind == "end" else (id, start)
             return tail
         if kind == "flush":
             id = told.get("id")
             if id is not None and type(id) is not str:
                 raise TypeError(id)
-            return [*self._tail(), Flush(id)]
+            return [*self.tail(), Flush(id)]
         event = event_of(kind, told)
-        return [*self._tail(), event] if isinstance(event, Closed) else [event]
+        return [*self.tail(), event] if isinstance(event, Closed) else [event]
 
     def _chunk(self, samples: Samples) -> Chunk:
         chunk = Chunk(samples, self._id, source=self._at)
@@ -243,10 +196,16 @@ class Talking:
             self._at += len(samples) * SECOND // self._system.rate_out
         return chunk
 
-    def _tail(self) -> list[Happening]:
+    def tail(self) -> list[Happening]:
         """Return what still waited to become samples."""
-        rest = self._incoming.end()
-        return [replace(self._chunk(rest), source=None)] if len(rest) else []
+        rest = self._incoming.end() if self._incoming else None
+        return [] if rest is None or not len(rest) else [replace(self._chunk(rest), source=None)]
+
+
+def _ready(message: str | bytes) -> dict[str, Any] | None:
+    """Return what ``ready`` holds, None for any other message."""
+    told = object_of(message) if isinstance(message, str) else None
+    return told if told is not None and told.get("type") == "ready" else None
 
 
 __all__ = ["PROTOCOL", "Talking", "WebSocket"]

@@ -164,7 +164,7 @@ def _why(error: Any) -> str:
     return printable(f"{frame.code} {frame.reason}".strip())
 
 
-def read_at(wire: Wire) -> float | None:
+def read_at(wire: object) -> float | None:
     """Return when the latest message of ``wire`` was read, where it tells."""
     read: float | None = getattr(wire, "read", None)
     return read
