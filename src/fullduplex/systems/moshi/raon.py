@@ -9,21 +9,21 @@ tried on the facade.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Said, Traits
+from fullduplex.driving.link import Closed, Happening, Link, Note, Said, Traits
 from fullduplex.driving.playout import Chunk, Samples
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import Incoming
 from fullduplex.systems.moshi.codec import FRAME, RATE
 from fullduplex.systems.moshi.urls import address, checkpoint
-from fullduplex.systems.wire import Door, Gone, Wire, connected, read_at
+from fullduplex.systems.talking import Translating, begun
+from fullduplex.systems.wire import Door, Wire, connected
 
 READY, AUDIO, TEXT, TRACE, DELTA, ERROR, CLOSE, PING, PONG = range(9)
 _INDEX = re.compile(r"frame=(\d{1,9})\b")
@@ -110,98 +110,43 @@ class Raon:
         """Open a talk; ``prompt`` takes the place of ``style`` where there is one."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[RaonTalking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[RaonTalking]:
         """Open a talk over ``wire``, and say so when it is over."""
         told = dict(self.spec.options) | self._query(prompt.strip())
         talking = RaonTalking(wire, told | {"model_verified": False})
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready()
-        except TimeoutError:
-            raise ConversationError(
-                f"the Raon gateway took the connection and was not ready within {self.ready_within:g} s: it may be busy"
-                " with other talks"
-            ) from None
-        except Gone as error:
-            noted = "".join(f"; it said {printable(text, 200)}" for text in talking.errors[-1:])
-            raise ConversationError(f"the Raon gateway left before it was ready: {error}{noted}") from error
-        try:
-            yield talking
-        finally:
-            await talking.leave()
+        return begun(talking, "the Raon gateway", within=self.ready_within)
 
 
-class RaonTalking:
+class RaonTalking(Translating[str | bytes, str | bytes]):
     """One talk over a wire."""
 
+    busy = "it may be busy with other talks"
+
     def __init__(self, wire: Wire, settings: Mapping[str, Any]) -> None:
-        self.ready = Ready(settings)
-        self.errors: list[str] = []
-        self._wire, self._early = wire, list[Happening]()
+        super().__init__(wire, settings)
         self._incoming = Incoming("f32", RATE, RATE)
         self._index: int | None = None
-        self._gone = False
 
     async def get_ready(self) -> None:
         """Return once the gateway said that it is ready; what it says before is kept for the talk."""
-        while True:
-            message = await self._wire.receive()
-            if isinstance(message, bytes) and message[:1] == bytes([READY]):
-                return
-            events = await self._understood(message)
-            self._early += events
-            for event in events:
-                if isinstance(event, Closed):
-                    raise Gone(event.reason)
-
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
+        await self.until(lambda message: message if message[:1] == bytes([READY]) else None)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as it is."""
-        await self._give(AUDIO, frame.astype("<f4").tobytes())
-
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
-
-    async def finish(self) -> None:
-        """Take no note: see :meth:`leave`."""
+        await self.give(bytes([AUDIO]) + frame.astype("<f4").tobytes())
 
     async def leave(self) -> None:
         """Say that the talk is over, so that its place is free at once."""
-        await self._give(CLOSE, b"")
+        await self.give(bytes([CLOSE]))
 
-    async def _give(self, kind: int, payload: bytes) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(bytes([kind]) + payload)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the gateway closes or is gone."""
-        for event in self._early:
-            yield event
-        while not self._gone:
-            try:
-                events = await self._understood(await self._wire.receive())
-            except Gone as error:
-                said = "".join(f"; its last error: {printable(text, 200)}" for text in self.errors[-1:])
-                events = [Closed(f"{error}{said}")]
-            for event in events:
-                self._gone |= isinstance(event, Closed)
-                yield event
-
-    async def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, str) or not message:
             text = printable(message[:200]) if isinstance(message, str) else ""
             return [Note("unreadable", {"text": text, "length": len(message)})]
         kind, payload = message[0], message[1:]
         if kind == PING:
-            await self._give(PONG, payload)
+            await self.give(bytes([PONG]) + payload)
             return []
         if kind == AUDIO:
             return self._sound(payload)
