@@ -11,20 +11,19 @@ that frame begins. Kyutai's servers send it behind that frame, the others in fro
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, Traits
+from fullduplex.driving.link import Happening, Note, Ready, Said, Traits
 from fullduplex.driving.playout import Chunk, Samples
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.systems.incoming import AHEAD, Rates
 from fullduplex.systems.ogg_opus import LOOKAHEAD, OggOpus
 from fullduplex.systems.ogg_opus_writer import OggOpusWriter
-from fullduplex.systems.wire import Gone, Wire, read_at
+from fullduplex.systems.talking import Translating
+from fullduplex.systems.wire import Wire
 
 HANDSHAKE, AUDIO, TEXT, CONTROL, METADATA, ERROR, PING, COLOURED = range(8)
 #: The model's frame: 1920 samples at 24 kHz.
@@ -47,77 +46,40 @@ def not_taken(prompt: str) -> dict[str, Any]:
     return {"prompt_taken": False} if prompt else {}
 
 
-@asynccontextmanager
-async def talk_over(
-    wire: Wire,
-    name: str,
-    *,
-    ready_within: float,
-    settings: Mapping[str, Any],
-    longest: int = 0,
-    text_first: bool = False,
-    read: Callable[[str], Happening] = Said,
-) -> AsyncIterator[Talking]:
-    """Open a talk with the server called ``name``; give it once the handshake is over.
+class Talking(Translating[str | bytes, str | bytes]):
+    """One talk over a wire.
 
-    ``read`` makes an event of a piece of text. Raises :class:`ConversationError` where the server refuses, leaves,
-    or is not ready within ``ready_within`` seconds.
+    ``longest`` is the longest session, 0 without a limit. ``text_first``: a piece of text comes in front of its frame.
+    ``reads`` makes an event of a piece of text.
     """
-    talking = Talking(wire, settings, longest, text_first=text_first, read=read)
-    try:
-        async with asyncio.timeout(ready_within):
-            await talking.get_ready()
-    except TimeoutError:
-        raise ConversationError(
-            f"{name} took the connection and was not ready within {ready_within:g} s: it may be busy with another talk,"
-            " since it holds one at a time"
-        ) from None
-    except Gone as error:
-        noted = "".join(f"; it said {printable(repr(note.data.get('text', '')), 200)}" for note in talking.errors)
-        raise ConversationError(f"{name} left before it was ready: {error}{noted}") from error
-    yield talking
 
-
-class Talking:
-    """One talk over a wire."""
+    busy = "it may be busy with another talk, since it holds one at a time"
 
     def __init__(
         self,
         wire: Wire,
         settings: Mapping[str, Any],
-        longest: int = 0,
         *,
+        longest: int = 0,
         text_first: bool = False,
-        read: Callable[[str], Happening] = Said,
+        reads: Callable[[str], Happening] = Said,
     ) -> None:
-        self.ready = Ready(settings)
-        self.errors: list[Note] = []
-        self._wire, self._longest, self._text_first, self._read = wire, longest, text_first, read
-        self._early: list[Happening] = []
+        super().__init__(wire, settings)
+        self._longest, self._text_first, self._reads = longest, text_first, reads
         # A page for each frame, so that nothing of it waits for the next.
         self._writer = OggOpusWriter(RATE, packet=ms(20), packets=FRAME // ms(20))
-        self._sent, self._gone = 0, False
+        self._sent = 0
         self._opus, self._rates = OggOpus(), Rates(OggOpus.rate, RATE)
-        self._came = 0
+        self._came, self._metadata = 0, dict[str, Any]()
 
     async def get_ready(self) -> None:
         """Return once the server said that it is ready; what it says before is kept for the talk."""
-        while True:
-            message = await self._wire.receive()
-            if isinstance(message, bytes) and message[:1] == bytes([HANDSHAKE]):
-                break
-            self._early += self._understood(message)
+        message = await self.until(_handshake)
         told = dict(self.ready.settings) | {"codec_delay": in_seconds(DELAY)}
         if len(message) >= 9:
             told["protocol_version"] = int.from_bytes(message[1:5], "little")
             told["model_version"] = int.from_bytes(message[5:9], "little")
-        metadata = [n.data for n in self._early if isinstance(n, Note) and n.kind == "metadata"]
-        self.ready = Ready(told | ({"metadata": dict(metadata[-1])} if metadata else {}))
-
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
+        self.ready = Ready(told | ({"metadata": self._metadata} if self._metadata else {}))
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user; the first goes behind the header of its stream."""
@@ -125,39 +87,15 @@ class Talking:
         if not self._sent:
             pages = self._writer.header() + pages
         self._sent += 1
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(bytes([AUDIO]) + pages)
+        await self.give(bytes([AUDIO]) + pages)
 
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
-
-    async def finish(self) -> None:
-        """Take no note: the talk ends with the connection."""
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        for event in self._early:
-            yield event
-        while True:
-            try:
-                message = await self._wire.receive()
-            except Gone as error:
-                self._gone = True
-                yield Closed(self._ended(str(error)))
-                return
-            for event in self._understood(message):
-                yield event
-
-    def _ended(self, why: str) -> str:
+    def ended(self, why: str) -> str:
         """Return why the talk ended: the server's last error and its limit are told with it."""
-        if self._longest and self._sent * FRAME >= self._longest - seconds(1):
+        if self._sent and self._longest and self._sent * FRAME >= self._longest - seconds(1):
             why = f"the server's limit of {in_seconds(self._longest):g} s was reached ({why})"
-        said = [note.data["text"] for note in self.errors[-1:]]
-        return why + "".join(f"; its last error: {printable(text, 200)}" for text in said)
+        return why + self.last_error
 
-    def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, str) or not message:
             text = printable(message[:200]) if isinstance(message, str) else ""
@@ -167,17 +105,17 @@ class Talking:
             return self._sound(payload)
         if kind == TEXT:
             text = _text(payload)
-            event = self._read(text)
+            event = self._reads(text)
             if isinstance(event, Said):
                 begins = self._now() if self._text_first else max(BEHIND, self._now() - FRAME)
                 event = Said(event.text, source=begins)
             return [event]
         if kind == ERROR:
-            note = Note("error", {"text": _text(payload)})
-            self.errors.append(note)
-            return [note]
+            self.errors.append(_text(payload))
+            return [Note("error", {"text": self.errors[-1]})]
         if kind == METADATA:
-            return [Note("metadata", _members(payload))]
+            self._metadata = _members(payload)
+            return [Note("metadata", self._metadata)]
         return [Note(_NAMES.get(kind, "unknown"), {"kind": kind, "bytes": len(payload)})]
 
     def _sound(self, payload: bytes) -> list[Happening]:
@@ -190,6 +128,10 @@ class Talking:
     def _now(self) -> int:
         """Return where what comes next would sound if the server took no time."""
         return self._came * SECOND // OggOpus.rate + BEHIND
+
+
+def _handshake(message: str | bytes) -> bytes | None:
+    return message if isinstance(message, bytes) and message[:1] == bytes([HANDSHAKE]) else None
 
 
 def _text(payload: bytes) -> str:
@@ -205,4 +147,4 @@ def _members(payload: bytes) -> dict[str, Any]:
     return told if isinstance(told, dict) else {"text": printable(_text(payload)[:200])}
 
 
-__all__ = ["BEHIND", "FRAME", "RATE", "Talking", "not_taken", "talk_over", "traits"]
+__all__ = ["BEHIND", "FRAME", "RATE", "Talking", "not_taken", "traits"]

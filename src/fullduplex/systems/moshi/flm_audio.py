@@ -17,8 +17,9 @@ from urllib.parse import urlsplit
 from fullduplex.driving.link import Happening, Link, Note, Said, Traits
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.codec import Talking, not_taken, talk_over, traits
+from fullduplex.systems.moshi.codec import Talking, not_taken, traits
 from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, connected
 
 #: How long the server may take to answer that it has the settings, in seconds.
@@ -117,20 +118,12 @@ class FlmAudio:
             said = printable(answer.text, 200)
             raise ConversationError(f"the FLM-Audio server took no settings: {answer.status_code} {said}")
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         others = "as set" if len(self.settings) == len(_SETTINGS) else "the others as whoever came before left them"
         told = dict(self.spec.options) | {"model_verified": False, "settings": others} | not_taken(prompt)
-        async with talk_over(
-            wire,
-            "the FLM-Audio server",
-            ready_within=self.ready_within,
-            settings=told,
-            text_first=True,
-            read=monologue,
-        ) as talking:
-            yield talking
+        talking = Talking(wire, told, text_first=True, reads=monologue)
+        return begun(talking, "the FLM-Audio server", within=self.ready_within)
 
 
 def monologue(text: str) -> Happening:

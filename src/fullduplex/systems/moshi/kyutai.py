@@ -6,16 +6,16 @@ verified live*: its differences are played by the facade.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.codec import FRAME, Talking, not_taken, talk_over, traits
+from fullduplex.systems.moshi.codec import FRAME, Talking, not_taken, traits
 from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, connected
 
 #: The Rust server ends a session then, or after ``max_steps`` frames.
@@ -105,11 +105,8 @@ class Moshi:
         """Open a talk; it takes no prompt, and says so where it is given one."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         settings = dict(self.spec.options) | {"model_verified": False} | not_taken(prompt)
-        async with talk_over(
-            wire, "the Moshi server", ready_within=self.ready_within, settings=settings, longest=self.longest
-        ) as talking:
-            yield talking
+        talking = Talking(wire, settings, longest=self.longest)
+        return begun(talking, "the Moshi server", within=self.ready_within)

@@ -8,15 +8,15 @@ was seen on the real server with random weights, and the facade closes as it doe
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.codec import Talking, talk_over, traits
+from fullduplex.systems.moshi.codec import Talking, traits
 from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, connected
 
 #: The role that its makers use for talk about nothing in particular.
@@ -89,11 +89,8 @@ class PersonaPlex:
         """Open a talk; ``prompt`` takes the place of ``role`` where there is one."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         settings = dict(self.spec.options) | {"model_verified": False, "role": prompt.strip() or self.role}
-        async with talk_over(
-            wire, "the PersonaPlex server", ready_within=self.ready_within, settings=settings, text_first=True
-        ) as talking:
-            yield talking
+        talking = Talking(wire, settings, text_first=True)
+        return begun(talking, "the PersonaPlex server", within=self.ready_within)
