@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
-import numpy as np
-
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said
+from fullduplex.driving.link import Closed, Happening, Note, Said
 from fullduplex.driving.playout import Chunk, Flush, Samples
-from fullduplex.errors import ConversationError, printable
-from fullduplex.systems.incoming import Incoming
+from fullduplex.errors import printable
+from fullduplex.systems.incoming import Incoming, pcm16_encoded
+from fullduplex.systems.talking import Translating
 from fullduplex.systems.vita.packets import Event, Odd, SocketIo
 from fullduplex.systems.wire import Gone, Wire
 
@@ -45,114 +44,56 @@ def checked_packet(packet: float) -> int:
     return samples * 1_000_000 // RATE_IN
 
 
-@asynccontextmanager
-async def talk_over(
-    wire: Wire,
-    name: str,
-    *,
-    ready_within: float,
-    settings: Mapping[str, Any],
-    opens: Callable[[Talking], Awaitable[None]],
-    stops: int,
-) -> AsyncIterator[Talking]:
-    """Open a talk with the server called ``name``: ``opens`` says what comes before the recording is started,
-    and ``stops`` how often the server says ``stop_tts`` then.
+class Talking(Translating[Event | Odd, Event]):
+    """One talk over a connection.
 
-    Raises :class:`ConversationError` where the server refuses, leaves, is full, or is not ready in time.
+    ``opens`` says what comes before the recording is started, and ``stops`` how often the server says ``stop_tts``
+    then.
     """
-    talking = Talking(SocketIo(wire), settings)
-    try:
-        async with asyncio.timeout(ready_within):
-            await talking.connect()
-            await opens(talking)
-            await talking.get_ready(stops)
-    except TimeoutError:
-        raise ConversationError(
-            f"{name} took the connection and was not ready within {ready_within:g} s: it may be busy with another talk"
-        ) from None
-    except Gone as error:
-        raise ConversationError(f"{name} left before it was ready: {error}") from error
-    try:
-        yield talking
-    finally:
-        await talking.leave()
 
-
-class Talking:
-    """One talk over a connection."""
-
-    def __init__(self, link: SocketIo, settings: Mapping[str, Any]) -> None:
-        self.ready = Ready(settings)
-        self._link = link
-        self._early: list[Happening] = []
+    def __init__(
+        self, wire: Wire, settings: Mapping[str, Any], opens: Callable[[Talking], Awaitable[None]], stops: int
+    ) -> None:
+        self._link = SocketIo(wire)
+        super().__init__(self._link, settings)
+        self._opens, self._stops = opens, stops
         self._incoming = Incoming("pcm16", RATE_OUT, RATE_OUT)
-        self._reply, self._sounded, self._gone = 1, False, False
+        self._reply, self._sounded = 1, False
 
-    async def connect(self) -> None:
-        """Connect; raises :class:`Gone` where the server refuses."""
+    async def get_ready(self) -> None:
+        """Connect, start the recording, and return once the server has begun afresh."""
         await self._link.open()
-
-    async def tell(self, name: str, *arguments: Any) -> None:
-        """Send an event; raises :class:`Gone`."""
-        await self._link.emit(name, *arguments)
-
-    async def wait_for(self, name: str) -> None:
-        """Return once the event ``name`` came; what else comes is kept. Raises :class:`Gone` where it is full."""
-        while True:
-            event = await self._link.receive()
-            if isinstance(event, Event) and event.name == name:
-                return
-            if isinstance(event, Event) and event.name == "too_many_users":
-                raise Gone("it has as many users as it takes (too_many_users); a place is free 3 s after a talk")
-            self._early += self._understood(event)
-
-    async def get_ready(self, stops: int) -> None:
-        """Start the recording, and return once the server has begun afresh."""
-        await self.tell("recording-started")
+        await self._opens(self)
+        await self.wire.send(Event("recording-started"))
         await self.wait_for("stop_tts")
         with suppress(TimeoutError):
             async with asyncio.timeout(_REST_WITHIN):
-                for _ in range(stops - 1):
+                for _ in range(self._stops - 1):
                     await self.wait_for("stop_tts")
+
+    async def wait_for(self, name: str) -> None:
+        """Return once the event ``name`` came; what else comes is kept. Raises :class:`Gone` where it is full."""
+
+        def came(event: Event | Odd) -> bool | None:
+            if isinstance(event, Event) and event.name == "too_many_users":
+                raise Gone("it has as many users as it takes (too_many_users); a place is free 3 s after a talk")
+            return True if isinstance(event, Event) and event.name == name else None
+
+        await self.until(came)
 
     async def send(self, frame: Samples) -> None:
         """Send the next packet of the user."""
-        data = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
-        await self._give("audio", json.dumps({"sample_rate": RATE_IN, "audio": list(data)}, separators=(",", ":")))
-
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
-
-    async def finish(self) -> None:
-        """Take no note: see :meth:`leave`."""
+        packet = {"sample_rate": RATE_IN, "audio": list(pcm16_encoded(frame))}
+        await self.give(Event("audio", (json.dumps(packet, separators=(",", ":")),)))
 
     async def leave(self) -> None:
         """Stop the recording and disconnect, so that the place is free."""
-        await self._give("recording-stopped")
-        if not self._gone:
+        await self.give(Event("recording-stopped"))
+        if not self.gone:
             with suppress(Gone):
                 await self._link.close()
 
-    async def _give(self, name: str, *arguments: Any) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._link.emit(name, *arguments)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server says that time is up, disconnects or is gone."""
-        for event in self._early:
-            yield event
-        while not self._gone:
-            try:
-                events = self._understood(await self._link.receive())
-            except Gone as error:
-                events = [Closed(str(error))]
-            for event in events:
-                self._gone |= isinstance(event, Closed)
-                yield event
-
-    def _understood(self, event: Event | Odd) -> list[Happening]:
+    async def understood(self, event: Event | Odd) -> list[Happening]:
         """Return what an event means; what cannot be understood is a note."""
         if isinstance(event, Odd):
             return [Note("unreadable", {"text": event.text, "length": event.length})]
@@ -173,4 +114,4 @@ class Talking:
         return [Note("unknown", {"event": printable(event.name, 100), "arguments": len(event.arguments)})]
 
 
-__all__ = ["PACKET", "RATE_IN", "RATE_OUT", "Talking", "checked_packet", "talk_over"]
+__all__ = ["PACKET", "RATE_IN", "RATE_OUT", "Talking", "checked_packet"]

@@ -6,15 +6,15 @@ server, *not verified live*.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spec import Spec
 from fullduplex.systems.moshi.urls import address, checkpoint
-from fullduplex.systems.vita.codec import PACKET, RATE_IN, RATE_OUT, Talking, checked_packet, talk_over
-from fullduplex.systems.vita.packets import PATH, QUERY
+from fullduplex.systems.talking import begun
+from fullduplex.systems.vita.codec import PACKET, RATE_IN, RATE_OUT, Talking, checked_packet
+from fullduplex.systems.vita.packets import PATH, QUERY, Event
 from fullduplex.systems.wire import Door, Wire, connected
 
 
@@ -59,18 +59,14 @@ class FreezeOmni:
         """Open a talk; ``prompt`` takes the place of the server's own."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
 
         async def opens(talking: Talking) -> None:
             # What starts the recording begins with the prompt that is set by then.
             if prompt.strip():
-                await talking.tell("prompt_text", prompt)
+                await talking.wire.send(Event("prompt_text", (prompt,)))
                 await talking.wait_for("prompt_success")
 
         settings = dict(self.spec.options) | {"model_verified": False, "prompt": prompt}
-        async with talk_over(
-            wire, "the Freeze-Omni server", ready_within=self.ready_within, settings=settings, opens=opens, stops=2
-        ) as talking:
-            yield talking
+        return begun(Talking(wire, settings, opens, 2), "the Freeze-Omni server", within=self.ready_within)

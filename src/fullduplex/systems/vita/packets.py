@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.errors import printable
-from fullduplex.systems.wire import Gone, Wire
+from fullduplex.systems.wire import Gone, Wire, read_at
 
 PATH = "/socket.io/"
 QUERY = {"EIO": "4", "transport": "websocket"}
@@ -68,9 +68,14 @@ class SocketIo:
             elif message in ("1", "41"):
                 raise Gone("it disconnected")
 
-    async def emit(self, name: str, *arguments: Any) -> None:
-        """Send an event."""
-        await self._wire.send("42" + json.dumps([name, *arguments], separators=(",", ":")))
+    @property
+    def read(self) -> float | None:
+        """Return when the latest message was read, on the event loop's clock, where the wire tells."""
+        return read_at(self._wire)
+
+    async def send(self, message: Event) -> None:
+        """Send an event without attachments; raises :class:`Gone`."""
+        await self._wire.send("42" + json.dumps([message.name, *message.arguments], separators=(",", ":")))
 
     async def close(self) -> None:
         """Take leave of the namespace."""

@@ -6,15 +6,15 @@ verified live*.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spec import Spec
 from fullduplex.systems.moshi.urls import address, checkpoint
-from fullduplex.systems.vita.codec import PACKET, RATE_IN, RATE_OUT, Talking, checked_packet, talk_over
-from fullduplex.systems.vita.packets import PATH, QUERY
+from fullduplex.systems.talking import begun
+from fullduplex.systems.vita.codec import PACKET, RATE_IN, RATE_OUT, Talking, checked_packet
+from fullduplex.systems.vita.packets import PATH, QUERY, Event
 from fullduplex.systems.wire import Door, Wire, connected
 
 
@@ -59,16 +59,12 @@ class Vita:
         """Open a talk; it takes no prompt, and says so where it is given one."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
 
         async def opens(talking: Talking) -> None:
             if self.reset:
-                await talking.tell("reset_state")
+                await talking.wire.send(Event("reset_state"))
 
         settings = dict(self.spec.options) | {"model_verified": False, "prompt_taken": not prompt}
-        async with talk_over(
-            wire, "the VITA server", ready_within=self.ready_within, settings=settings, opens=opens, stops=1
-        ) as talking:
-            yield talking
+        return begun(Talking(wire, settings, opens, 1), "the VITA server", within=self.ready_within)
