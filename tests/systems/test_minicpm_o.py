@@ -56,7 +56,7 @@ class Reading:
 
 def understood(*messages: Any) -> list[Any]:
     async def read() -> list[Any]:
-        return [event async for event in Talking(Reading(*messages), {})][:-1]
+        return [event async for event in Talking(Reading(*messages), {}, {})][:-1]
 
     return asyncio.run(read())
 

@@ -8,21 +8,20 @@ ever taken back: where the model listens again, what it said before sounds to it
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said
+from fullduplex.driving.link import Closed, Happening, Note, Said
 from fullduplex.driving.playout import Chunk, Samples
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import printable
 from fullduplex.model.spans import SECOND
 from fullduplex.systems.incoming import Incoming
+from fullduplex.systems.talking import Translating
 from fullduplex.systems.wire import Gone, Wire
 
 RATE_IN, RATE_OUT = 16_000, 24_000
@@ -33,65 +32,33 @@ _QUEUE = ("queued", "queue_update", "queue_done")
 _KEPT = ("current_time", "is_listen", "end_of_turn", "kv_cache_length", "server_send_ts", "n_tokens", "n_tts_tokens")
 
 
-@asynccontextmanager
-async def talk_over(
-    wire: Wire, prepare: Mapping[str, Any], *, ready_within: float, settings: Mapping[str, Any]
-) -> AsyncIterator[Talking]:
-    """Open a talk; raises :class:`ConversationError` where the gateway refuses, leaves, or is not ready in time."""
-    talking = Talking(wire, settings)
-    try:
-        async with asyncio.timeout(ready_within):
-            await talking.get_ready(prepare)
-    except TimeoutError:
-        place = f": {talking.place}" if talking.place else ""
-        raise ConversationError(
-            f"the MiniCPM-o gateway took the connection and was not ready within {ready_within:g} s: its workers may be"
-            f" busy with other talks{place}"
-        ) from None
-    except Gone as error:
-        said = f"; it said {printable(repr(talking.errors[-1]), 200)}" if talking.errors else ""
-        raise ConversationError(f"the MiniCPM-o gateway left before it was ready: {error}{said}") from error
-    try:
-        yield talking
-    finally:
-        await talking.leave()
+class Talking(Translating[str | bytes, str | bytes]):
+    """One talk over a wire; ``prepare`` is what its worker is prepared with."""
 
+    busy = "its workers may be busy with other talks"
 
-class Talking:
-    """One talk over a wire. ``place`` is where it stood in the queue."""
-
-    def __init__(self, wire: Wire, settings: Mapping[str, Any]) -> None:
-        self.ready = Ready(settings)
-        self.errors: list[str] = []
-        self.place = ""
-        self._wire, self._gone = wire, False
-        self._early: list[Happening] = []
+    def __init__(self, wire: Wire, settings: Mapping[str, Any], prepare: Mapping[str, Any]) -> None:
+        super().__init__(wire, settings)
+        self._prepare = prepare
         self._unit: list[Samples] = []
         self._incoming = Incoming("f32", RATE_OUT, RATE_OUT)
-        self._turn, self._speaking, self._results = 1, False, 0
+        self._turn, self._speaking = 1, False
 
-    async def get_ready(self, prepare: Mapping[str, Any]) -> None:
+    async def get_ready(self) -> None:
         """Wait for a worker, prepare it, and return once it is prepared; raises :class:`Gone`."""
-        while (await self._told("queue_done")) != "queue_done":
-            pass
-        await self._wire.send(json.dumps(prepare))
-        while (await self._told("prepared")) != "prepared":
-            pass
+        await self.until(lambda message: self._comes(message, "queue_done"))
+        await self.wire.send(json.dumps(self._prepare))
+        await self.until(lambda message: self._comes(message, "prepared"))
 
-    async def _told(self, awaited: str) -> str:
-        """Take a message before the talk: keep it unless it is the one awaited; return its kind."""
-        message = await self._wire.receive()
-        told = _members(message)
-        kind = str(told.get("type", "")) if told else ""
-        if kind == awaited:
-            return kind
+    def _comes(self, message: str | bytes, awaited: str) -> bool | None:
+        """Return whether what is awaited before the talk has come; raises :class:`Gone` where it never will."""
+        told = _members(message) or {}
+        kind = told.get("type")
         if kind in ("queued", "queue_update"):
-            self.place = f"place {printable(str(told.get('position', '?')), 20)} in its queue" if told else ""
-        events = self._understood(message)
-        self._early += events
-        if kind in ("error", "timeout", "stopped"):
-            raise Gone(f"{kind}: {self.errors[-1] if self.errors else 'no reason'}")
-        return kind
+            self.busy = f"{Talking.busy}: place {printable(str(told.get('position', '?')), 20)} in its queue"
+        if kind == "error":
+            raise Gone(f"error: {_reason(told) or 'no reason'}")
+        return True if kind == awaited else None
 
     async def send(self, frame: Samples) -> None:
         """Keep the next frame of the user, and send a second once it is whole."""
@@ -102,39 +69,13 @@ class Talking:
         samples = np.concatenate(self._unit)
         self._unit = [samples[RATE_IN:]]
         data = base64.b64encode(samples[:RATE_IN].astype("<f4").tobytes()).decode()
-        await self._give({"type": "audio_chunk", "audio_base64": data})
-
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
-
-    async def finish(self) -> None:
-        """Take no note: see :meth:`leave`."""
+        await self.give(json.dumps({"type": "audio_chunk", "audio_base64": data}))
 
     async def leave(self) -> None:
         """Say that the talk is over, so that its worker is free."""
-        await self._give({"type": "stop"})
+        await self.give(json.dumps({"type": "stop"}))
 
-    async def _give(self, told: Mapping[str, Any]) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(json.dumps(told))
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the gateway ends the talk or is gone."""
-        for event in self._early:
-            yield event
-        while not self._gone:
-            try:
-                events = self._understood(await self._wire.receive())
-            except Gone as error:
-                said = f"; its last error: {printable(self.errors[-1], 200)}" if self.errors else ""
-                events = [Closed(f"{error}{said}")]
-            for event in events:
-                self._gone |= isinstance(event, Closed)
-                yield event
-
-    def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         told = _members(message)
         if told is None:
@@ -154,7 +95,6 @@ class Talking:
 
     def _result(self, told: Mapping[str, Any]) -> list[Happening]:
         """Return what a second's result holds: words, sound, and what it tells of itself."""
-        self._results += 1
         number = told.get("current_time")
         whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= 10_000_000
         source = number * SECOND if whole and isinstance(number, int) else None
@@ -197,4 +137,4 @@ def _decoded(data: str) -> bytes | None:
         return None
 
 
-__all__ = ["RATE_IN", "RATE_OUT", "Talking", "talk_over"]
+__all__ = ["RATE_IN", "RATE_OUT", "Talking"]

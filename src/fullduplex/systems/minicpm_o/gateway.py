@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,9 @@ from fullduplex.driving.link import Link, Traits
 from fullduplex.errors import InputError
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
-from fullduplex.systems.minicpm_o.codec import RATE_IN, RATE_OUT, Talking, talk_over
+from fullduplex.systems.minicpm_o.codec import RATE_IN, RATE_OUT, Talking
 from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, connected
 
 #: A reference voice is a few seconds.
@@ -99,8 +99,7 @@ class MiniCPMo:
         """Open a talk; ``prompt`` takes the place of ``role`` where there is one."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         prepare: dict[str, Any] = {"type": "prepare", "config": {"chunk_ms": 1_000} | self.sampling}
         if told := prompt.strip() or self.role:
@@ -108,8 +107,7 @@ class MiniCPMo:
         if self.voice:
             prepare["ref_audio_base64"] = prepare["tts_ref_audio_base64"] = _voice(self.voice)
         settings = dict(self.spec.options) | {"model_verified": False, "role": told, "playback": "nothing is stopped"}
-        async with talk_over(wire, prepare, ready_within=self.ready_within, settings=settings) as talking:
-            yield talking
+        return begun(Talking(wire, settings, prepare), "the MiniCPM-o gateway", within=self.ready_within)
 
 
 def _file(voice: str) -> Path:
