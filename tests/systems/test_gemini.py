@@ -92,7 +92,7 @@ def understood(*messages: Any) -> list[Any]:
 
     async def read() -> list[Any]:
         wire = Reading([m if isinstance(m, str | bytes) else json.dumps(m) for m in messages])
-        return [event async for event in Talking(wire, {})][:-1]
+        return [event async for event in Talking(wire, {}, {})][:-1]
 
     return asyncio.run(read())
 

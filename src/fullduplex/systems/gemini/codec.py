@@ -14,19 +14,17 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, UserVad
+from fullduplex.driving.link import Happening, Note, Ready, Said, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import printable
 from fullduplex.model.spans import SECOND
-from fullduplex.systems.incoming import Incoming
+from fullduplex.systems.incoming import Incoming, pcm16_encoded
 from fullduplex.systems.keys import without
-from fullduplex.systems.wire import Gone, Wire
+from fullduplex.systems.talking import Translating
+from fullduplex.systems.wire import Wire
 
 #: The user's samples, and the model's where a chunk does not say.
 RATE_IN, RATE_OUT = 16_000, 24_000
@@ -52,25 +50,22 @@ _NOTED_CONTENT = {
 }
 
 
-class Talking:
-    """One talk over a wire. ``key`` is kept out of what it tells."""
+class Talking(Translating[str | bytes, str | bytes]):
+    """One talk over a wire. ``setup`` opens the session; ``key`` is kept out of what the talk tells of its end."""
 
-    def __init__(self, wire: Wire, settings: Mapping[str, Any], key: str = "") -> None:
-        self.ready = Ready(settings)
-        self._wire, self._key = wire, key
-        self._early: list[Happening] = []
+    busy = "it may be busy"
+
+    def __init__(self, wire: Wire, settings: Mapping[str, Any], setup: Mapping[str, Any], key: str = "") -> None:
+        super().__init__(wire, settings)
+        self._setup, self._key = setup, key
         self._turn, self._sounded = 1, False
         self._incoming = Incoming("pcm16", RATE_OUT, RATE_OUT)
-        self._going, self._gone = "", False
+        self._going = ""
 
-    async def get_ready(self, setup: Mapping[str, Any]) -> None:
+    async def get_ready(self) -> None:
         """Return once the session is set up; what the server says before is kept for the talk."""
-        await self._wire.send(json.dumps({"setup": setup}))
-        while True:
-            told = _object(await self._wire.receive())
-            if told is not None and "setupComplete" in told:
-                break
-            self._early += self._understood(told)
+        await self.wire.send(json.dumps({"setup": self._setup}))
+        told = await self.until(_complete)
         complete = told["setupComplete"]
         session = complete.get("sessionId") if isinstance(complete, Mapping) else None
         if isinstance(session, str):
@@ -78,38 +73,23 @@ class Talking:
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user."""
-        data = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
-        await self._give({"audio": {"data": base64.b64encode(data).decode(), "mimeType": _MIME}})
-
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
+        data = base64.b64encode(pcm16_encoded(frame)).decode()
+        await self._tell({"audio": {"data": data, "mimeType": _MIME}})
 
     async def finish(self) -> None:
         """Say that no more sound will come."""
-        await self._give({"audioStreamEnd": True})
+        await self._tell({"audioStreamEnd": True})
 
-    async def _give(self, member: Mapping[str, Any]) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(json.dumps({"realtimeInput": member}))
+    async def _tell(self, member: Mapping[str, Any]) -> None:
+        await self.give(json.dumps({"realtimeInput": member}))
 
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        for event in self._early:
-            yield event
-        while True:
-            try:
-                message = await self._wire.receive()
-            except Gone as error:
-                self._gone = True
-                yield Closed(without(self._key, f"{error}{self._going}"))
-                return
-            for event in self._understood(_object(message), message):
-                yield event
+    def ended(self, why: str) -> str:
+        """Return why the talk ended, without the key, and that the server had announced it."""
+        return without(self._key, f"{why}{self._going}")
 
-    def _understood(self, told: dict[str, Any] | None, message: str | bytes = "") -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is one note."""
+        told = _object(message)
         if told is None:
             text = message if isinstance(message, str) else message[:400].decode("utf-8", "replace")
             return [Note("unreadable", {"text": printable(text[:200]), "length": len(message)})]
@@ -252,6 +232,12 @@ def _object(message: str | bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return told if isinstance(told, dict) else None
+
+
+def _complete(message: str | bytes) -> dict[str, Any] | None:
+    """Return a message that says that the session is set up, None for any other."""
+    told = _object(message)
+    return told if told is not None and "setupComplete" in told else None
 
 
 def _camel(told: Any) -> Any:

@@ -5,10 +5,9 @@ Read in the types of ``google-genai`` 3.6.1, whose client works against the faca
 
 from __future__ import annotations
 
-import asyncio
 import string
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -18,9 +17,10 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.gemini.codec import RATE_IN, RATE_OUT, Talking
-from fullduplex.systems.keys import key_of, without
+from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
-from fullduplex.systems.wire import Door, Gone, Wire, connected
+from fullduplex.systems.talking import begun
+from fullduplex.systems.wire import Door, Wire, connected
 
 HOME = "wss://generativelanguage.googleapis.com"
 #: A connection lasts about so long; the server says so about a minute before.
@@ -172,24 +172,13 @@ class GeminiLive:
             )
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         setup = self.setup(prompt)
         server = urlsplit(self.url or HOME).hostname or ""
         key = key_of("gemini-live", self.key, self.key_file)
-        talking = Talking(wire, {"setup": setup, "server": server}, key)
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready(setup)
-        except TimeoutError:
-            raise ConversationError(
-                f"the Gemini server took the connection and was not ready within {self.ready_within:g} s: it may be"
-                " busy"
-            ) from None
-        except Gone as error:
-            raise ConversationError(f"the Gemini server left before it was ready: {without(key, str(error))}") from None
-        yield talking
+        talking = Talking(wire, {"setup": setup, "server": server}, setup, key)
+        return begun(talking, "the Gemini server", within=self.ready_within)
 
 
 def _given(**members: Any) -> dict[str, Any]:
