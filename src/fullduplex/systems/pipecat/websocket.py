@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 
-import numpy as np
-
-from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Said, Traits
+from fullduplex.driving.link import Happening, Link, Note, Position, Ready, Said, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
-from fullduplex.systems.incoming import Incoming
+from fullduplex.systems.incoming import Incoming, pcm16_encoded
 from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.pipecat.protobuf import Frame, read, written
 from fullduplex.systems.pipecat.rtvi import Rtvi, client_ready
 from fullduplex.systems.stretches import Stretches
-from fullduplex.systems.wire import Door, Gone, Wire, connected, read_at
+from fullduplex.systems.talking import Translating, begun
+from fullduplex.systems.wire import Door, Wire, connected
 
 RATE_IN, RATE_OUT, FRAME = 16_000, 24_000, ms(20)
 _RATES = range(8_000, 192_001)
@@ -66,78 +63,41 @@ class Pipecat:
         """Open a talk; a bot takes no prompt over the wire."""
         return connected(self, prompt)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``; raises :class:`ConversationError` where the bot is not ready in time."""
-        talking = Talking(wire, self, bool(prompt))
-        try:
-            async with asyncio.timeout(self.ready_within):
-                await talking.get_ready()
-        except TimeoutError:
-            raise ConversationError(
-                f"the Pipecat bot was not ready within {self.ready_within:g} s: it may be busy with another client,"
-                " or know nothing of RTVI (rtvi=false)"
-            ) from None
-        except Gone as error:
-            raise ConversationError(f"the Pipecat bot left before it was ready: {error}") from error
-        yield talking
+        return begun(Talking(wire, self, bool(prompt)), "the Pipecat bot", within=self.ready_within)
 
 
-class Talking:
+class Talking(Translating[str | bytes, str | bytes]):
     """One talk over a wire."""
 
+    busy = "it may be busy with another client, or know nothing of RTVI (rtvi=false)"
+
     def __init__(self, wire: Wire, system: Pipecat, prompted: bool) -> None:
-        self.ready = Ready()
-        self._wire, self._system, self._prompted = wire, system, prompted
+        super().__init__(wire)
+        self._system, self._prompted = system, prompted
         self._rtvi = Rtvi()
         self._stretches = Stretches(system.rate_out)
         self._incoming: Incoming | None = None
-        self._early: list[Happening] = []
-        self._gone = False
-
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
 
     async def get_ready(self) -> None:
         """Return once the bot is ready; what it says before is kept for the talk."""
         if self._system.rtvi:
-            await self._wire.send(written(Frame("message", client_ready())))
+            await self.wire.send(written(Frame("message", client_ready())))
             while self._rtvi.ready is None:
-                self._early += self._understood(await self._wire.receive())
+                self.keep(await self.understood(await self.wire.receive()))
         told = dict(self._rtvi.ready or {})
         self.ready = Ready(told | ({"prompt_taken": False} if self._prompted else {}))
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as pcm16."""
-        pcm = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
-        if not self._gone:
-            # A wire that is gone is told of once, by the reader, with its reason.
-            with suppress(Gone):
-                await self._wire.send(written(Frame("audio", audio=pcm, rate=self._system.rate_in, channels=1)))
+        await self.give(written(Frame("audio", audio=pcm16_encoded(frame), rate=self._system.rate_in, channels=1)))
 
     async def heard(self, position: Position) -> None:
         """Take note of what has sounded: the bot is told nothing."""
         self._stretches.heard(position)
 
-    async def finish(self) -> None:
-        """Take no note: the protocol has no word for it."""
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the bot closes or is gone."""
-        for event in self._early:
-            yield event
-        while not self._gone:
-            try:
-                events = self._understood(await self._wire.receive())
-            except Gone as error:
-                events = [*self._tail(), Closed(str(error))]
-            for event in events:
-                self._gone |= isinstance(event, Closed)
-                yield event
-
-    def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, str):
             return [Note("unknown", {"text": printable(message, 200)})]
@@ -148,7 +108,7 @@ class Talking:
         if frame.kind == "audio":
             return self._sound(frame)
         if frame.kind == "interruption":
-            tail = self._tail()
+            tail = self.tail()
             self._stretches.flush()
             return [*tail, Flush(None)]
         utterance = f"s{self._stretches.number}"
@@ -164,17 +124,17 @@ class Talking:
             raise ConversationError(f"the bot sends sound of {what}, expected one channel (audio_out_channels=1)")
         tail: list[Happening] = []
         if self._incoming is None or (self._incoming.coding == "wav") != wav or self._incoming.rate != frame.rate:
-            tail = self._tail()
+            tail = self.tail()
             self._incoming = Incoming("wav" if wav else "pcm16", frame.rate, self._system.rate_out)
         return [*tail, self._chunk(self._incoming.take(frame.audio))]
 
     def _chunk(self, samples: Samples) -> Chunk:
         return Chunk(samples, self._stretches.take(len(samples)))
 
-    def _tail(self) -> list[Happening]:
+    def tail(self) -> list[Happening]:
         """Return what still waited to become samples."""
-        rest = self._incoming.end() if self._incoming else np.zeros(0, np.float32)
-        return [self._chunk(rest)] if len(rest) else []
+        rest = self._incoming.end() if self._incoming else None
+        return [] if rest is None or not len(rest) else [self._chunk(rest)]
 
 
 __all__ = ["FRAME", "RATE_IN", "RATE_OUT", "Pipecat", "Talking"]
