@@ -261,8 +261,11 @@ class Nothing:
 
 
 def understood(*messages: str) -> list[Any]:
-    talking = Talking(Nothing(), {})
-    return [happening for message in messages for happening in talking.understood(message)]
+    async def read() -> list[Any]:
+        talking = Talking(Nothing(), {})
+        return [happening for message in messages for happening in await talking.understood(message)]
+
+    return asyncio.run(read())
 
 
 def starts(id: str, type: str, role: str = "ASSISTANT", stage: str = "", rate: int = 24_000) -> str:

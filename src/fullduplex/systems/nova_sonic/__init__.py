@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import string
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,7 +20,8 @@ from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.nova_sonic.codec import RATE_IN, RATE_OUT, Talking, opening
-from fullduplex.systems.wire import Door, Gone, Wire, websocket
+from fullduplex.systems.talking import begun
+from fullduplex.systems.wire import Door, Wire, websocket
 
 #: A stream stays open for so long.
 LONGEST = seconds(480)
@@ -129,17 +130,12 @@ class NovaSonic:
         async with stream(door, self.model, held, self.ready_within) as wire, self.over(wire, prompt) as talking:
             yield talking
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``: it is ready once its opening was sent, since the server has no word for it."""
         instruction = prompt.strip() or self.role
         settings = dict(self.spec.options) | {"role": instruction, "region": self.region, "model_verified": False}
-        talking = Talking(wire, settings)
-        try:
-            await talking.begin(opening(self.session, self.voice, instruction))
-        except Gone as error:
-            raise ConversationError(f"Nova Sonic left before the talk began: {error}") from error
-        yield talking
+        talking = Talking(wire, settings, opening(self.session, self.voice, instruction))
+        return begun(talking, "Nova Sonic", within=self.ready_within)
 
     @staticmethod
     def key_names(options: Mapping[str, Any]) -> dict[str, str]:

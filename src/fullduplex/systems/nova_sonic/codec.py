@@ -11,18 +11,16 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said
+from fullduplex.driving.link import Happening, Note, Said
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import printable
-from fullduplex.systems.incoming import Incoming
-from fullduplex.systems.wire import Gone, Wire, read_at
+from fullduplex.systems.incoming import Incoming, pcm16_encoded
+from fullduplex.systems.talking import Translating
+from fullduplex.systems.wire import Wire
 
 RATE_IN, RATE_OUT = 16_000, 24_000
 #: The names of the prompt and of its contents within a session.
@@ -88,59 +86,32 @@ class _Content:
     stage: str = ""
 
 
-class Talking:
-    """One talk over a wire of events."""
+class Talking(Translating[str | bytes, str]):
+    """One talk over a wire of events, of which ``opens`` are sent before the user's first frame."""
 
-    def __init__(self, wire: Wire, settings: Mapping[str, Any]) -> None:
-        self.ready = Ready(settings)
-        self._wire, self._gone = wire, False
+    def __init__(self, wire: Wire, settings: Mapping[str, Any], opens: Sequence[str] = ()) -> None:
+        super().__init__(wire, settings)
+        self._opens = opens
         self._incoming = Incoming("pcm16", RATE_OUT, RATE_OUT)
         self._contents: dict[str, _Content] = {}
         self._epoch, self._id = 0, ""
 
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock, where the wire tells."""
-        return read_at(self._wire)
-
-    async def begin(self, told: list[str]) -> None:
-        """Send what opens the talk; raises :class:`Gone`."""
-        for one in told:
-            await self._wire.send(one)
+    async def get_ready(self) -> None:
+        """Send what opens the talk: the server has no word for being ready. Raises :class:`Gone`."""
+        for one in self._opens:
+            await self.wire.send(one)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user."""
-        data = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
-        content = base64.b64encode(data).decode()
-        await self._give(event("audioInput", promptName=PROMPT, contentName=SOUND, content=content))
-
-    async def heard(self, position: Position) -> None:
-        """Take no note: the protocol has no word for it."""
+        content = base64.b64encode(pcm16_encoded(frame)).decode()
+        await self.give(event("audioInput", promptName=PROMPT, contentName=SOUND, content=content))
 
     async def finish(self) -> None:
         """End the user's sound, the prompt and the session."""
         for one in closing():
-            await self._give(one)
+            await self.give(one)
 
-    async def _give(self, message: str) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(message)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        while True:
-            try:
-                message = await self._wire.receive()
-            except Gone as error:
-                self._gone = True
-                yield Closed(str(error))
-                return
-            for happening in self.understood(message):
-                yield happening
-
-    def understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the happenings of one message; what cannot be understood is a note."""
         name, told = _event(message)
         if not name:
