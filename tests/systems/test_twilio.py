@@ -77,8 +77,7 @@ def events_and_marks(*steps: Any) -> tuple[list[Any], list[tuple[int, str]]]:
             if isinstance(step, Position):
                 await talking.heard(step)
             else:
-                event = await talking._understood(step if isinstance(step, str | bytes) else json.dumps(step))
-                events.append(event)
+                events += await talking.understood(step if isinstance(step, str | bytes) else json.dumps(step))
             marks += [(n, sent["mark"]["name"]) for sent in wire.sent]
             wire.sent.clear()
         return events, marks

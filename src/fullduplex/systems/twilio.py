@@ -19,11 +19,11 @@ import json
 import secrets
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Traits
+from fullduplex.driving.link import Happening, Link, Note, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import ms, seconds
@@ -32,8 +32,9 @@ from fullduplex.systems.incoming import mulaw_decoded, mulaw_encoded
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.stretches import Stretches
+from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.texts import unreadable
-from fullduplex.systems.wire import Door, Gone, Wire, read_at, websocket
+from fullduplex.systems.wire import Door, Wire, websocket
 
 RATE, FRAME = 8_000, ms(20)
 _FORMAT = {"encoding": "audio/x-mulaw", "sampleRate": RATE, "channels": 1}
@@ -93,23 +94,15 @@ class Twilio:
         ):
             yield talking
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Call over ``wire``: the agent is not asked whether it is ready; raises :class:`ConversationError`."""
         told = dict(_parameters(self.parameters))
         if prompt and self.prompt_parameter:
             told[self.prompt_parameter] = prompt
         talking = Talking(wire, told, self.account)
-        try:
-            await talking.start()
-        except Gone as error:
-            raise ConversationError(f"the agent left before the call began: {error}") from error
-        try:
-            if prompt and not self.prompt_parameter:
-                talking.ready = Ready({**talking.ready.settings, "prompt_taken": False})
-            yield talking
-        finally:
-            await talking.leave()
+        if prompt and not self.prompt_parameter:
+            talking.ready = Ready({**talking.ready.settings, "prompt_taken": False})
+        return begun(talking, "the agent", within=self.ready_within)
 
 
 def signature(url: str, token: str) -> str:
@@ -128,29 +121,24 @@ def _parameters(text: str) -> Mapping[str, str]:
     return found
 
 
-class Talking:
+class Talking(Translating[str | bytes, str]):
     """One call over a wire."""
 
     def __init__(self, wire: Wire, parameters: Mapping[str, str], account: str) -> None:
-        self.ready = Ready({"parameters": dict(parameters), "prompt_verified": False})
-        self._wire, self._parameters, self._account = wire, parameters, account
+        super().__init__(wire, {"parameters": dict(parameters), "prompt_verified": False})
+        self._parameters, self._account = parameters, account
         self._stream, self._call = f"MZ{secrets.token_hex(16)}", f"CA{secrets.token_hex(16)}"
-        self._number, self._frames, self._gone = 0, 0, False
+        self._number, self._frames = 0, 0
         self._stretches = Stretches(RATE)
         #: Marks that nothing has reached: the name, the stretch, how much of it came before.
         self._marks: deque[tuple[str, int, int]] = deque()
 
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
-
-    async def start(self) -> None:
+    async def get_ready(self) -> None:
         """Say what call this is; raises :class:`Gone`."""
         ids = {"accountSid": self._account, "callSid": self._call}
-        await self._wire.send(json.dumps({"event": "connected", "protocol": "Call", "version": "1.0.0"}))
+        await self.wire.send(json.dumps({"event": "connected", "protocol": "Call", "version": "1.0.0"}))
         about = {"streamSid": self._stream, **ids, "tracks": ["inbound"], "mediaFormat": _FORMAT}
-        await self._wire.send(self._told("start", about | {"customParameters": dict(self._parameters)}))
+        await self.wire.send(self._told("start", about | {"customParameters": dict(self._parameters)}))
 
     def _told(self, event: str, about: Mapping[str, Any]) -> str:
         self._number += 1
@@ -162,7 +150,7 @@ class Talking:
         self._frames += 1
         about = {"track": "inbound", "chunk": str(self._frames), "timestamp": str((self._frames - 1) * FRAME // ms(1))}
         payload = base64.b64encode(mulaw_encoded(frame)).decode()
-        await self._give(self._told("media", about | {"payload": payload}))
+        await self.give(self._told("media", about | {"payload": payload}))
 
     async def heard(self, position: Position) -> None:
         """Send back the marks that have been reached."""
@@ -171,52 +159,32 @@ class Talking:
             await self._mark(self._marks.popleft()[0])
 
     async def _mark(self, name: str) -> None:
-        await self._give(self._told("mark", {"name": name}))
-
-    async def finish(self) -> None:
-        """Take no note: a caller who says no more is still on the line."""
+        await self.give(self._told("mark", {"name": name}))
 
     async def leave(self) -> None:
         """Hang up."""
-        await self._give(self._told("stop", {"accountSid": self._account, "callSid": self._call}))
+        await self.give(self._told("stop", {"accountSid": self._account, "callSid": self._call}))
 
-    async def _give(self, message: str) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(message)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the agent hangs up or is gone."""
-        while not self._gone:
-            try:
-                event = await self._understood(await self._wire.receive())
-            except Gone as error:
-                event = Closed(str(error))
-            self._gone = isinstance(event, Closed)
-            if event is not None:
-                yield event
-
-    async def _understood(self, message: str | bytes) -> Happening | None:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the event of one message; what cannot be understood is a note."""
         if isinstance(message, bytes):
-            return Note("unknown", {"bytes": len(message)})
+            return [Note("unknown", {"bytes": len(message)})]
         try:
             told = json.loads(message)
             kind = told["event"]
             if kind == "media":
-                return self._sound(base64.b64decode(told["media"]["payload"], validate=True))
+                return [self._sound(base64.b64decode(told["media"]["payload"], validate=True))]
             if kind == "mark":
-                return await self._marked(told["mark"]["name"])
+                return [await self._marked(told["mark"]["name"])]
         except (ValueError, KeyError, TypeError, RecursionError, binascii.Error):
-            return unreadable(message)
+            return [unreadable(message)]
         if kind != "clear":
-            return Note("unknown", {"event": printable(str(kind), 100)})
+            return [Note("unknown", {"event": printable(str(kind), 100)})]
         # Twilio sends back at once what will never be reached.
         while self._marks:
             await self._mark(self._marks.popleft()[0])
         self._stretches.flush()
-        return Flush(None)
+        return [Flush(None)]
 
     def _sound(self, data: bytes) -> Chunk:
         samples = mulaw_decoded(data)
