@@ -47,7 +47,7 @@ def among_people(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     ``value``, ``low``, ``high``, ``n``; ``people`` (theirs), ``optimum`` and ``to_optimum`` (how far from it, both as
     ``value`` less optimum), ``people_to_optimum``; ``to_people``: the mean of system − people over the ``pairs``
     items of both, with ``to_people_low`` and ``to_people_high``; ``percentile`` among people's ``conversations``, None
-    with ``why`` where these are fewer than 5.
+    with ``why`` where these are fewer than 5; ``nearer``: whether the value is nearer to the optimum than people's.
     """
     theirs = next(((run, measured) for run, measured in pairs if run.about.get("people")), None)
     if theirs is None:
@@ -75,6 +75,7 @@ def among_people(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
                         "unit": column.metric.unit, "value": found.value, "low": found.low, "high": found.high,
                         "n": found.n, "people": its.value, "people_n": its.n, "optimum": best,
                         "to_optimum": _less(found.value, best), "people_to_optimum": _less(its.value, best),
+                        "nearer": _nearer(_less(found.value, best), _less(its.value, best)),
                         **_to_people(own, people, column, measured, seed),
                         **_placed(found.value, own, people),
                     }
@@ -84,6 +85,26 @@ def among_people(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
 def _less(value: float | None, best: float | None) -> float | None:
     return None if value is None or best is None else value - best
+
+
+def _nearer(own: float | None, people: float | None) -> bool:
+    return own is not None and people is not None and abs(own) < abs(people)
+
+
+def past_people(rows: Sequence[Mapping[str, Any]], tell: Language = ENGLISH) -> str:
+    """Return a sentence that says on how many numbers people are not best; "" where they are on all."""
+    with_one = [row for row in rows if row["to_optimum"] is not None and row["people_to_optimum"] is not None]
+    nearer = sum(row["nearer"] for row in with_one)
+    if not nearer:
+        return ""
+    return tell.plural(
+        "{n} of {all} values with an optimum is nearer to it than people’s: there people are not best, and nearer is "
+        "no more natural. What a metric asks for and what is natural may part.",
+        "{n} of {all} values with an optimum are nearer to it than people’s: there people are not best, and nearer is "
+        "no more natural. What a metric asks for and what is natural may part.",
+        nearer,
+        all=tell.digits(f"{len(with_one):,}"),
+    )
 
 
 def values_of(column: Column, measured: Measured) -> Iterator[tuple[str, str, float]]:
@@ -132,7 +153,9 @@ def among_people_markdown(pairs: Sequence[Pair], tell: Language = ENGLISH) -> st
     for variant in variants:
         if len(variants) > 1:
             parts.append(f"### {markdown_text(variant)}\n")
-        parts += [_table([row for row in rows if row["variant"] == variant], tell), ""]
+        its = [row for row in rows if row["variant"] == variant]
+        parts += [_table(its, tell), ""]
+        parts += [f"{past}\n"] if (past := past_people(its, tell)) else []
     said = tell(
         "Optimum: the best value that a metric can have; to it: value less optimum. To people: the mean of system less "
         "people over the items that both have, with its 95 % interval. Percentile: the value's place among people's "

@@ -15,6 +15,7 @@ from fullduplex.benchmarks.published import published
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
 from fullduplex.model.trials import Trial
+from fullduplex.reporting.among_people import among_people
 from fullduplex.reporting.cards import cards, grounds
 from fullduplex.reporting.condition import condition_of
 from fullduplex.reporting.conversation import probes_of, short_events, turns_of
@@ -68,6 +69,7 @@ def write_html(
         speech=speech,
         cards=[card for ground in told for card in cards(ground)],
         dimensions=[table for ground in told for table in dimensions(ground)],
+        people=among_people(pairs),
         listed=listings(pairs),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),

@@ -114,6 +114,9 @@ def page_told(data: PageData, tell: Language) -> PageData:
         },
         cards=[card_told(card, tell) for card in data.cards],
         dimensions=[table_told(table, tell) for table in data.dimensions],
+        people=[
+            {**row, **{key: tell.of(row[key]) for key in ("scenario_title", "title", "why")}} for row in data.people
+        ],
         listed=[listing_told(one, tell) for one in data.listed],
         about=told_about(about, tell),
     )

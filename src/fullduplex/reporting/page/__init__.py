@@ -28,7 +28,7 @@ from fullduplex.errors import InputError
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.translated import item_told, page_told
 
-_SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "main.js")
+_SCRIPTS = ("base.js", "index.js", "list.js", "timeline.js", "sound.js", "spread.js", "cards.js", "wide.js", "main.js")
 _CUT = "<!--items-->"
 #: What the scripts say: the first text of each call, and the second of those that count.
 _SAID = re.compile(r'\b(?:say|count)\((?:[^"()]*, )?"((?:[^"\\]|\\.)*)"(?:, "((?:[^"\\]|\\.)*)")?')
@@ -84,9 +84,9 @@ class PageData:
     ``clocks``: ``system``, ``scenario``, ``metric``, ``values`` (by clock: the value or None, and n). ``stages``:
     ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``speech``: by variant, rows as in
     :mod:`fullduplex.reporting.speech`. ``cards`` and ``dimensions``: as in :mod:`fullduplex.reporting.cards` and
-    :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``listed``: as in
-    :mod:`fullduplex.reporting.listed`. ``about``: where it comes from;
-    ``remarks``, if it has any, are shown first.
+    :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``people``: rows as in
+    :mod:`fullduplex.reporting.among_people`. ``listed``: as in :mod:`fullduplex.reporting.listed`. ``about``: where
+    it comes from; ``remarks``, if it has any, are shown first.
     """
 
     title: str
@@ -104,6 +104,7 @@ class PageData:
     speech: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     cards: Sequence[Mapping[str, Any]] = ()
     dimensions: Sequence[Mapping[str, Any]] = ()
+    people: Sequence[Mapping[str, Any]] = ()
     listed: Sequence[Mapping[str, Any]] = ()
     about: Mapping[str, Any] | None = None
 
@@ -172,6 +173,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
     from markupsafe import Markup
 
+    from fullduplex.reporting.among_people import past_people, signed
     from fullduplex.reporting.cells import parts_of
     from fullduplex.reporting.page import tables
     from fullduplex.reporting.rows import figure, interval
@@ -189,6 +191,8 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
     environment.filters.update(
         figure=lambda value, unit="": figure(value, unit, tell),
         interval=lambda row: interval(row, tell),
+        signed=lambda value, unit="": signed(value, unit, tell),
+        past_people=lambda rows: past_people(rows, tell),
         seconds=lambda value: tell.digits(f"{value:.3f}"),
         kept=tell.kept,
         by_dimension=tables.by_dimension,
