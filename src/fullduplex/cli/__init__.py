@@ -692,6 +692,10 @@ def list_(family: str, as_json: bool) -> int:
         )
         return 0
     click.echo(list_text(family))
+    if family == "systems":
+        from fullduplex.systems.catalogue_table import catalogue_text
+
+        click.echo(catalogue_text())
     return 0
 
 

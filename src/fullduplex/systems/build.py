@@ -10,6 +10,7 @@ from fullduplex import plugins
 from fullduplex.driving.link import System
 from fullduplex.errors import InputError
 from fullduplex.model.spec import Spec
+from fullduplex.systems.catalogue import check_name, with_checkpoint
 
 
 def build(
@@ -24,6 +25,11 @@ def build(
     :class:`InputError` for a key within the spec: a spec is kept with the run.
     """
     names = names or {}
+    check_name(spec)
+    pinned = with_checkpoint(spec)
+    if pinned is not spec:
+        # The checkpoint says all that the source's name does.
+        spec = Spec(spec.name, {key: value for key, value in pinned.options.items() if key != "preset"}, spec.revision)
     variables = key_names(spec)
     for option in ("key", *variables):
         if option in spec.options:
@@ -105,8 +111,14 @@ def _filled(value: Any, names: Mapping[str, str]) -> Any:
 
 
 def named(text: str) -> Spec:
-    """Return the spec that a command line names; raises :class:`InputError` for what is none."""
+    """Return the spec that a command line names, with the checkpoint that a source's ``preset`` pins.
+
+    Raises :class:`InputError` for what is none, and for a system of the sources that has another name here or cannot be
+    driven.
+    """
     try:
-        return Spec.parse(text)
+        spec = Spec.parse(text)
     except ValueError as error:
         raise InputError("--system", found=text, expected="NAME or NAME:option=value,option=value") from error
+    check_name(spec)
+    return with_checkpoint(spec)

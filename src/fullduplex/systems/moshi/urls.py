@@ -7,22 +7,14 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from fullduplex.errors import InputError, printable
-
-#: Short names of published checkpoints. What a server really runs, only who started it can say.
-CHECKPOINTS = {
-    "moshiko": "kyutai/moshiko-pytorch-bf16",
-    "moshika": "kyutai/moshika-pytorch-bf16",
-    "j-moshi": "nu-dialogue/j-moshi-ext",
-    "personaplex-7b-v1": "nvidia/personaplex-7b-v1",
-    "raon": "KRAFTON/Raon-SpeechChat-9B",
-}
+from fullduplex.systems.catalogue import SHORT_NAMES
 
 
 def checkpoint(name: str) -> str:
     """Return the whole name of a checkpoint; a name that is not a short one is taken as it is."""
     if name != printable(name, 200):
         raise ValueError(f"model: found {printable(name, 80)}, expected the name of a checkpoint")
-    return CHECKPOINTS.get(name, name)
+    return SHORT_NAMES.get(name, name)
 
 
 def address(url: str, query: Mapping[str, Any], path: str = "/api/chat") -> str:
