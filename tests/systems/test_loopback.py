@@ -83,7 +83,7 @@ def test_audio_that_is_no_ogg_ends_in_a_kept_talk(url: str) -> None:
 def test_a_busy_server_is_left_with_what_it_noted(url: str) -> None:
     behaviour = Behaviour(busy=True).to_json()
     for system in (Twin(behaviour, ready_within=ms(300)), Loopback(url, behaviour, ready_within=ms(300))):
-        with pytest.raises(ConversationError, match=r"not ready within 0\.3 s; it noted busy"):
+        with pytest.raises(ConversationError, match=r"not ready within 0\.3 s: it noted busy"):
             hold(system)
 
 

@@ -12,6 +12,7 @@ opus      Ogg pages with Opus (:mod:`fullduplex.systems.ogg_opus`)
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from math import gcd
 from typing import Any, Literal, get_args
 
@@ -19,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullduplex.driving.playout import Samples
-from fullduplex.errors import ConversationError
+from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND
 from fullduplex.once import once_per_process
 
@@ -48,6 +49,11 @@ class Incoming:
             self._opus = OggOpus()
             self.rate = self._opus.rate
 
+    @property
+    def resampled(self) -> bool:
+        """Return whether what was announced comes at another rate than is kept; Opus is decoded at any rate."""
+        return self.rate != self.rate_out and self.coding != "opus"
+
     def take(self, data: bytes) -> Samples:
         """Return the samples that ``data`` completes; raises :class:`ConversationError` where it is no such audio."""
         if self.coding == "opus":
@@ -74,6 +80,21 @@ class Incoming:
         if self._rates is None:
             self._rates = Rates(self.rate, self.rate_out)
         return self._rates.take(samples)
+
+
+#: The rates at which a server may announce its voice.
+RATES = range(8_000, 192_001)
+
+
+def announced(told: Mapping[str, Any], rate_out: int, what: str) -> Incoming:
+    """Return the voice that ``what`` announces by ``rate_out`` and ``coding``: else at ``rate_out``, and in pcm16.
+
+    Raises :class:`ConversationError` for what is no audio.
+    """
+    rate, coding = told.get("rate_out", rate_out), told.get("coding", "pcm16")
+    if type(rate) is not int or rate not in RATES or coding not in CODINGS:
+        raise ConversationError(f"{what} announces {printable(repr((rate, coding)), 80)}, no such audio")
+    return Incoming(coding, rate, rate_out)
 
 
 def _decoded(coding: str, data: bytes) -> Samples:

@@ -22,7 +22,7 @@ from __future__ import annotations
 import asyncio
 import json
 import struct
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -34,9 +34,10 @@ from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.model.spec import Spec, digest
-from fullduplex.systems.incoming import CODINGS, Incoming
-from fullduplex.systems.texts import event_of, object_of, unreadable
-from fullduplex.systems.wire import Door, Gone, Wire, read_at, websocket
+from fullduplex.systems.incoming import Incoming, announced, pcm16_encoded
+from fullduplex.systems.talking import Translating, begun
+from fullduplex.systems.texts import event_of, object_of, ready_of, unreadable
+from fullduplex.systems.wire import Door, Gone, Wire, websocket
 
 #: Kind, flags, epoch, number, id, source time.
 HEADER = struct.Struct("<BBHIIq")
@@ -44,8 +45,6 @@ SYSTEM_AUDIO, USER_AUDIO, HEARD = 1, 2, 3
 LAST = 1
 #: How long the server may take to report when the talk is over.
 REPORT_WITHIN = seconds(8)
-
-_RATES = range(8_000, 192_001)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,126 +92,78 @@ class Told(Protocol):
 @asynccontextmanager
 async def talk_over(wire: Wire, system: Any, prompt: str) -> AsyncIterator[Talking]:
     """Open a talk over ``wire``, give it, and take leave; raises :class:`ConversationError` where it is not ready."""
-    talking = Talking(wire, system.traits)
     opening = {"type": "open", "prompt": prompt, "rate_in": system.traits.rate_in}
     if system.behaviour:
         opening["behaviour"] = dict(system.behaviour)
-    try:
-        await wire.send(json.dumps(opening))
-        async with asyncio.timeout(system.ready_within / SECOND):
-            await talking.get_ready()
-    except TimeoutError:
-        noted = "".join(f"; it noted {printable(note.kind)}" for note in talking.early[-1:])
-        within = in_seconds(system.ready_within)
-        raise ConversationError(f"the loopback server was not ready within {within:g} s{noted}") from None
-    except Gone as error:
-        raise ConversationError(f"the loopback server left before it was ready: {error}") from error
-    whole = False
-    try:
+    talking = Talking(wire, system.traits, opening, system.reported)
+    async with begun(talking, "the loopback server", within=system.ready_within / SECOND):
         yield talking
-        whole = True
-    finally:
-        report = await talking.leave()
-        if system.reported is not None and report is not None:
-            system.reported(report)
-    if whole and report is None and not talking.gone:
+    if talking.report is None and not talking.gone:
         raise ConversationError(f"took leave, and no word came back within {in_seconds(REPORT_WITHIN):g} s")
 
 
-class Talking:
-    """One talk over a wire."""
+class Talking(Translating[str | bytes, str | bytes]):
+    """One talk over a wire, begun with ``opening``; ``report`` is the server's, once leave was taken."""
 
-    def __init__(self, wire: Wire, traits: Traits) -> None:
-        self.ready = Ready()
-        self.early: list[Note] = []
-        self._wire, self._traits = wire, traits
-        self._frames, self._finished, self._gone = 0, False, False
+    def __init__(
+        self,
+        wire: Wire,
+        traits: Traits,
+        opening: Mapping[str, Any],
+        reported: Callable[[Mapping[str, Any]], None] | None = None,
+    ) -> None:
+        super().__init__(wire)
+        self.report: Mapping[str, Any] | None = None
+        self._traits, self._opening, self._reported = traits, opening, reported
+        self._frames, self._finished = 0, False
         self._incoming = Incoming("pcm16", traits.rate_out, traits.rate_out)
         self._last = Chunk(np.zeros(0, np.float32))
-        self._report: Mapping[str, Any] | None = None
 
     async def get_ready(self) -> None:
-        """Return once the server is ready; what it says before is kept for the talk."""
-        while True:
-            message = await self._wire.receive()
-            told = object_of(message) if isinstance(message, str) else None
-            if told is None or told.get("type") != "ready":
-                events = await self._understood(message)
-                self.early += [event for event in events if isinstance(event, Note)]
-                if any(isinstance(event, Closed) for event in events):
-                    raise Gone("it closed the talk")
-                continue
-            rate, coding = told.get("rate_out", self._traits.rate_out), told.get("coding", "pcm16")
-            if type(rate) is not int or rate not in _RATES or coding not in CODINGS:
-                raise ConversationError(
-                    f"the loopback server announces {printable(repr((rate, coding)))}, no such audio"
-                )
-            self._incoming = Incoming(coding, rate, self._traits.rate_out)
-            settings = {key: value for key, value in told.items() if key != "type"}
-            self.ready = Ready(settings | {"resampled": rate != self._traits.rate_out and coding != "opus"})
-            return
+        """Return once the server is ready; what it notes before is kept for the talk."""
+        await self.wire.send(json.dumps(self._opening))
+        told = await self.until(ready_of)
+        self._incoming = announced(told, self._traits.rate_out, "the loopback server")
+        settings = {key: value for key, value in told.items() if key != "type"}
+        self.ready = Ready(settings | {"resampled": self._incoming.resampled})
 
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock."""
-        return read_at(self._wire)
+    def keep(self, events: Sequence[Happening]) -> None:
+        """Keep the notes of what comes early, and tell the last where the server is never ready."""
+        super().keep([event for event in events if isinstance(event, Note | Closed)])
+        for note in events:
+            if isinstance(note, Note):
+                self.busy = f"it noted {printable(note.kind)}"
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as pcm16."""
-        pcm = np.clip(np.rint(frame * 32_768), -32_768, 32_767).astype("<i2").tobytes()
         header = HEADER.pack(USER_AUDIO, 0, 0, self._frames, 0, -1)
         self._frames += 1
-        await self._give(header + pcm)
+        await self.give(header + pcm16_encoded(frame))
 
     async def heard(self, position: Position) -> None:
         """Tell what has been heard, once something has."""
         if position.id.startswith("u") and position.id[1:].isdecimal():
-            await self._give(HEADER.pack(HEARD, 0, 0, 0, int(position.id[1:]), position.played))
+            await self.give(HEADER.pack(HEARD, 0, 0, 0, int(position.id[1:]), position.played))
 
     async def finish(self) -> None:
         """Tell that the user is done."""
         if not self._finished:
             self._finished = True
-            await self._give(json.dumps({"type": "finish"}))
+            await self.give(json.dumps({"type": "finish"}))
 
-    @property
-    def gone(self) -> bool:
-        """Return whether the server has closed the talk, or the connection broke."""
-        return self._gone
-
-    async def leave(self) -> Mapping[str, Any] | None:
-        """Take leave; return the server's report, or None where it gives none in time."""
+    async def leave(self) -> None:
+        """Take leave, and wait a while for the server's report."""
         with suppress(TimeoutError, Gone):
             async with asyncio.timeout(REPORT_WITHIN / SECOND):
-                await self._wire.send(json.dumps({"type": "leave"}))
-                while self._report is None:
-                    told = await self._wire.receive()
+                await self.wire.send(json.dumps({"type": "leave"}))
+                while self.report is None:
+                    told = await self.wire.receive()
                     if isinstance(told, str):
-                        await self._understood(told)
-        return self._report
+                        await self.understood(told)
+        if self._reported is not None and self.report is not None:
+            self._reported(self.report)
 
-    async def _give(self, message: str | bytes) -> None:
-        # A wire that is gone is told of once, by the reader, with its reason.
-        if not self._gone:
-            with suppress(Gone):
-                await self._wire.send(message)
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        for note in self.early:
-            yield note
-        while True:
-            try:
-                message = await self._wire.receive()
-            except Gone as error:
-                self._gone = True
-                message = json.dumps({"type": "close", "reason": str(error)})
-            for event in await self._understood(message):
-                yield event
-                if isinstance(event, Closed):
-                    return
-
-    async def _understood(self, message: str | bytes) -> list[Happening]:
+    async def understood(self, message: str | bytes) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(message, bytes):
             return self._audio(message)
@@ -221,16 +172,16 @@ class Talking:
             return [unreadable(message)]
         kind = told.get("type")
         if kind == "ping":
-            await self._give(json.dumps({"type": "pong", "n": told.get("n")}))
+            await self.give(json.dumps({"type": "pong", "n": told.get("n")}))
             return []
         if kind == "report":
-            self._report = told
+            self.report = told
             return []
         try:
             event = event_of(kind, told)
         except (KeyError, TypeError, ValueError, OverflowError):
             return [unreadable(message)]
-        tail = self._tail() if isinstance(event, Flush | Closed) else []
+        tail = self.tail() if isinstance(event, Flush | Closed) else []
         return [*tail, event]
 
     def _audio(self, message: bytes) -> list[Happening]:
@@ -240,14 +191,14 @@ class Talking:
         chunk = Chunk(np.zeros(0, np.float32), f"u{number}" if number else "", epoch, source if source >= 0 else None)
         events: list[Happening] = []
         if (chunk.id, chunk.epoch) != (self._last.id, self._last.epoch):
-            events = self._tail()
+            events = self.tail()
         self._last = chunk
         events.append(replace(chunk, samples=self._incoming.take(message[HEADER.size :])))
         if flags & LAST:
-            events += self._tail()
+            events += self.tail()
         return events
 
-    def _tail(self) -> list[Happening]:
+    def tail(self) -> list[Happening]:
         """Return what still waited to become samples of the utterance before."""
         rest = self._incoming.end()
         return [replace(self._last, samples=rest, source=None)] if len(rest) else []

@@ -39,6 +39,12 @@ def object_of(message: str) -> dict[str, Any] | None:
     }
 
 
+def ready_of(message: str | bytes) -> dict[str, Any] | None:
+    """Return what the text ``ready`` holds, with which our own servers begin a talk; None for any other message."""
+    told = object_of(message) if isinstance(message, str) else None
+    return told if told is not None and told.get("type") == "ready" else None
+
+
 def _snake(text: str) -> str:
     return _CAMEL.sub("_", text).lower()
 
@@ -82,4 +88,4 @@ def unreadable(message: str) -> Note:
     return Note("unreadable", {"text": printable(message[:200]), "characters": len(message)})
 
 
-__all__ = ["event_of", "object_of", "unreadable"]
+__all__ = ["event_of", "object_of", "ready_of", "unreadable"]

@@ -24,21 +24,20 @@ from typing import Any, Literal
 
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Timing, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import printable
 from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.model.spec import Spec
-from fullduplex.systems.incoming import CODINGS, Incoming, pcm16_encoded
+from fullduplex.systems.incoming import RATES, Incoming, announced, pcm16_encoded
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.talking import Translating, begun
-from fullduplex.systems.texts import event_of, object_of, unreadable
+from fullduplex.systems.texts import event_of, object_of, ready_of, unreadable
 from fullduplex.systems.wire import Door, Wire, connected
 
 PROTOCOL = "fullduplex/1"
 _LIVE: tuple[Timing, ...] = ("sync", "burst", "paced", "unit")
 _FLUSHES = ("none", "all", "id")
 _SOURCES = ("none", "utterance", "session")
-_RATES = range(8_000, 192_001)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,7 @@ class WebSocket:
             if value not in known:
                 raise ValueError(f"{name}: found {printable(repr(value), 80)}, expected one of {', '.join(known)}")
         for name, rate in (("rate_in", self.rate_in), ("rate_out", self.rate_out)):
-            if rate not in _RATES:
+            if rate not in RATES:
                 raise ValueError(f"{name}: found {rate}, expected samples a second, 8000 to 192000")
         if not 0.005 <= self.frame <= 1 or seconds(self.frame) * self.rate_in % SECOND:
             raise ValueError(f"frame: found {self.frame:g}, expected seconds, 0.005 to 1, of a whole number of samples")
@@ -133,15 +132,11 @@ class Talking(Translating[str | bytes, str | bytes]):
         hello: dict[str, Any] = {"type": "hello", "protocol": PROTOCOL, "prompt": self._prompt}
         hello |= {"rate_in": system.rate_in, "rate_out": system.rate_out, "frame": system.frame}
         await self.wire.send(json.dumps(hello))
-        told = await self.until(_ready)
-        rate, coding = told.get("rate_out", system.rate_out), told.get("coding", "pcm16")
-        if type(rate) is not int or rate not in _RATES or coding not in CODINGS:
-            raise ConversationError(f"the server announces {printable(repr((rate, coding)), 80)}, no such audio")
-        self._incoming = Incoming(coding, rate, system.rate_out)
+        told = await self.until(ready_of)
+        self._incoming = announced(told, system.rate_out, "the server")
         self._wants_heard = told.get("heard") is True
         settings = {key: value for key, value in told.items() if key != "type"}
-        resampled = rate != system.rate_out and coding != "opus"
-        self.ready = Ready(settings | {"prompt": self._prompt, "resampled": resampled})
+        self.ready = Ready(settings | {"prompt": self._prompt, "resampled": self._incoming.resampled})
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user as pcm16."""
@@ -200,12 +195,6 @@ class Talking(Translating[str | bytes, str | bytes]):
         """Return what still waited to become samples."""
         rest = self._incoming.end() if self._incoming else None
         return [] if rest is None or not len(rest) else [replace(self._chunk(rest), source=None)]
-
-
-def _ready(message: str | bytes) -> dict[str, Any] | None:
-    """Return what ``ready`` holds, None for any other message."""
-    told = object_of(message) if isinstance(message, str) else None
-    return told if told is not None and told.get("type") == "ready" else None
 
 
 __all__ = ["PROTOCOL", "Talking", "WebSocket"]

@@ -10,7 +10,7 @@ from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
-from fullduplex.systems.incoming import Incoming, pcm16_encoded
+from fullduplex.systems.incoming import RATES, Incoming, pcm16_encoded
 from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.pipecat.protobuf import Frame, read, written
 from fullduplex.systems.pipecat.rtvi import Rtvi, client_ready
@@ -19,7 +19,6 @@ from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.wire import Door, Wire, connected
 
 RATE_IN, RATE_OUT, FRAME = 16_000, 24_000, ms(20)
-_RATES = range(8_000, 192_001)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Pipecat:
 
     def __post_init__(self) -> None:
         for name, rate in (("rate_in", self.rate_in), ("rate_out", self.rate_out)):
-            if rate not in _RATES or rate % 50:
+            if rate not in RATES or rate % 50:
                 raise ValueError(f"{name}: found {rate}, expected samples a second, 8000 to 192000 and whole in 20 ms")
 
     @property
@@ -118,7 +117,7 @@ class Talking(Translating[str | bytes, str | bytes]):
 
     def _sound(self, frame: Frame) -> list[Happening]:
         wav = frame.audio[:4] == b"RIFF"
-        if frame.channels != 1 or frame.rate not in _RATES:
+        if frame.channels != 1 or frame.rate not in RATES:
             # Left out, it would make a bot that speaks a silent one.
             what = f"{frame.channels} channels at {frame.rate} samples a second"
             raise ConversationError(f"the bot sends sound of {what}, expected one channel (audio_out_channels=1)")
