@@ -138,55 +138,72 @@ class Command:
             # After the line was split: a name with spaces or quotes in it stays one argument.
             places = {name: str(path) for name, path in paths.items()} | dict(self.names)
             filled = [_PLACE.sub(lambda found: places.get(found[1], found[0]), part) for part in self._parts()]
-            facts = self._ran(filled, folder)
-            samples = self._left(paths["output"], len(heard) / self.rate_in)
+            facts = ran(filled, folder, self.timeout)
+            samples = left(paths["output"], len(heard) / self.rate_in, self.rate_out, _called(self._parts()[0]))
             words, blocks = _told(Path(f"{paths['output']}.json"), len(samples) * SECOND // self.rate_out)
         return Answer(samples, words, blocks, facts)
 
-    def _ran(self, arguments: list[str], folder: Path) -> dict[str, Any]:
-        program = f"command {printable(Path(arguments[0]).name, 60)!r}"
-        began = perf_counter()
-        with (folder / "stderr.txt").open("w+b") as stderr:
-            try:
-                process = subprocess.Popen(
-                    arguments,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=stderr,
-                    start_new_session=True,
-                )
-            except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or error
-                raise ConversationError(f"{program} could not be started: {why}") from error
-            try:
-                code = process.wait(self.timeout)
-            except subprocess.TimeoutExpired:
-                raise ConversationError(f"{program} did not end within {self.timeout:g} s and was killed") from None
-            finally:
-                # Also what it started and left behind, however this ends.
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            told = _tail(stderr)
-        if code:
-            last = next((line for line in reversed(told.splitlines()) if line.strip()), "nothing on stderr")
-            how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-            raise ConversationError(f"{program} {how}: {printable(last, 200)}")
-        return {"code": code, "stderr": told, "wall": round(perf_counter() - began, 6)}
 
-    def _left(self, output: Path, given: float) -> Samples:
-        program = f"command {printable(Path(self._parts()[0]).name, 60)!r}"
-        if not output.is_file():
-            raise ConversationError(f"{program} ended well but left no audio at {{output}}")
+def ran(
+    arguments: list[str], folder: Path, timeout: float, *, whose: str = "", cwd: Path | None = None
+) -> dict[str, Any]:
+    """Return the facts of a program that ran to its end: code, stderr, wall time; its stderr is kept in ``folder``.
+
+    ``whose`` names it in sentences. Raises :class:`ConversationError` where it cannot be started, fails, or does not
+    end within ``timeout`` seconds; then it is killed with all that it started.
+    """
+    program = whose or _called(arguments[0])
+    began = perf_counter()
+    with (folder / "stderr.txt").open("w+b") as stderr:
         try:
-            found = audio.probe(output)
-            if found.frames > (given + LONGER) * found.rate:
-                raise ConversationError(f"{program} left {found.frames / found.rate:.0f} s of audio for {given:.0f} s")
-            samples, rate = audio.read(output)
-        except InputError as error:
-            what = f"found {error.found}" if error.found else str(error)
-            raise ConversationError(f"{program} left an {{output}} that cannot be read: {what}") from error
-        return as_samples(samples, rate, self.rate_out, program)
+            process = subprocess.Popen(
+                arguments,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                start_new_session=True,
+                cwd=cwd,
+            )
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or error
+            raise ConversationError(f"{program} could not be started: {why}") from error
+        try:
+            code = process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            raise ConversationError(f"{program} did not end within {timeout:g} s and was killed") from None
+        finally:
+            # Also what it started and left behind, however this ends.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        told = _tail(stderr)
+    if code:
+        last = next((line for line in reversed(told.splitlines()) if line.strip()), "nothing on stderr")
+        how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
+        raise ConversationError(f"{program} {how}: {printable(last, 200)}")
+    return {"code": code, "stderr": told, "wall": round(perf_counter() - began, 6)}
+
+
+def left(output: Path, given: float, rate_out: int, program: str, what: str = "{output}") -> Samples:
+    """Return the sound that a program left at ``output`` for ``given`` seconds of input, at ``rate_out``.
+
+    ``what`` names the file in sentences. Raises :class:`ConversationError` where there is none or it is no such sound.
+    """
+    if not output.is_file():
+        raise ConversationError(f"{program} ended well but left no audio at {what}")
+    try:
+        found = audio.probe(output)
+        if found.frames > (given + LONGER) * found.rate:
+            raise ConversationError(f"{program} left {found.frames / found.rate:.0f} s of audio for {given:.0f} s")
+        samples, rate = audio.read(output)
+    except InputError as error:
+        why = f"found {error.found}" if error.found else str(error)
+        raise ConversationError(f"{program} left an {what} that cannot be read: {why}") from error
+    return as_samples(samples, rate, rate_out, program)
+
+
+def _called(program: str) -> str:
+    return f"command {printable(Path(program).name, 60)!r}"
 
 
 def _tail(file: IO[bytes]) -> str:

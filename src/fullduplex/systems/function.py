@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from fullduplex.driving.clock import Aside, took
 from fullduplex.driving.link import Happening, Position, Ready, Traits
@@ -129,10 +129,34 @@ class Function:
         return Answer(as_samples(found, int(rate), self.rate_out, whose))
 
 
+class Stepping(Protocol):
+    """What :class:`Steps` has to know: whose steps they are, the rate that they give, what one takes by declaration."""
+
+    @property
+    def call(self) -> str:
+        """Return the name that sentences give it."""
+        ...
+
+    @property
+    def rate_out(self) -> int:
+        """Return samples a second."""
+        ...
+
+    @property
+    def declared(self) -> float:
+        """Return seconds a step."""
+        ...
+
+    @property
+    def traits(self) -> Traits:
+        """Return its traits; ``frame`` is the length of a step."""
+        ...
+
+
 class Steps:
     """A talk with something that takes a frame and gives a frame."""
 
-    def __init__(self, ready: Ready, system: Function, step: Callable[[Samples], Any], aside: Aside) -> None:
+    def __init__(self, ready: Ready, system: Stepping, step: Callable[[Samples], Any], aside: Aside) -> None:
         self.ready, self._system, self._step, self._aside = ready, system, step, aside
         self._idle = asyncio.Event()
         self._idle.set()

@@ -10,8 +10,11 @@ from fullduplex.model.spans import SECOND
 from fullduplex.model.spec import Spec
 from fullduplex.systems.build import access_of, build, key_names
 
-#: Those that follow a script, repeat a recording, run what is given in this process, or are made of parts.
-_NOT_SERVERS = ("cascade", "command", "livekit", "loopback", "python", "recorded", "scripted")
+#: Those that follow a script, repeat a recording, run what is given in this process or a project's own script, or are
+#: made of parts.
+_NOT_SERVERS = (
+    "bayling-duplex", "cascade", "command", "dgslm", "livekit", "loopback", "python", "recorded", "scripted", "voila",
+)  # fmt: skip
 #: The page of each that does not have one of its own name, in docs/systems.
 _PAGES = {"personaplex": "moshi", "flm-audio": "moshi", "raon": "moshi", "pipecat-webrtc": "pipecat"}
 _SOUND = {
