@@ -27,6 +27,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import Incoming
 from fullduplex.systems.mini_omni2.endpointer import Endpointer
 from fullduplex.systems.mini_omni2.multipart import Part, Parts
+from fullduplex.systems.moshi.urls import checkpoint
 
 RATE_IN, RATE_OUT = 16_000, 24_000
 HOME = "http://localhost:60808"
@@ -39,10 +40,12 @@ class MiniOmni2:
     ``silence``: after so many seconds without a sound above -40 dB the user has finished. ``at_least``: what is
     shorter is no utterance. ``interrupts``: whether the user's speech stops a reply; else nothing that is said while
     one sounds is heard, as by the project's own pages. ``stream_stride`` and ``max_tokens`` go to the server.
-    ``ready_within`` and ``timeout``: seconds until it answers at all, and between two pieces of a reply.
+    ``ready_within`` and ``timeout``: seconds until it answers at all, and between two pieces of a reply. ``model`` is
+    the checkpoint that you started it with: kept with the run, and not verified.
     """
 
     url: str = ""
+    model: str = "gpt-omni/mini-omni2"
     silence: float = 0.8
     at_least: float = 0.2
     interrupts: bool = False
@@ -59,12 +62,14 @@ class MiniOmni2:
             raise ValueError("silence and at_least: expected seconds, from 0.05 and from 0 to 10")
         if self.stream_stride < 1 or self.max_tokens < 1 or not 0 < self.timeout <= 3_600:
             raise ValueError("stream_stride and max_tokens: expected 1 or more; timeout: up to 3600 seconds")
+        checkpoint(self.model)
 
     @property
     def spec(self) -> Spec:
-        """Return what is sent to it and the rules of its turns; where it runs changes nothing."""
+        """Return its checkpoint, what is sent to it and the rules of its turns; where it runs changes nothing."""
         names = ("silence", "at_least", "interrupts", "stream_stride", "max_tokens")
-        return Spec("mini-omni2", {name: getattr(self, name) for name in names}, "1")
+        options = {"model": checkpoint(self.model)} | {name: getattr(self, name) for name in names}
+        return Spec("mini-omni2", options, "1")
 
     @property
     def traits(self) -> Traits:
@@ -103,7 +108,7 @@ class MiniOmni2:
                 )
                 reason = printable(str(error) or type(error).__name__, 200)
                 raise ConversationError(f"{printable(where, 80)}: the Mini-Omni2 server {why}: {reason}") from error
-            talking = Talking(self, client, where, {"prompt_taken": not prompt})
+            talking = Talking(self, client, where, {"model_verified": False, "prompt_taken": not prompt})
             try:
                 yield talking
             finally:
