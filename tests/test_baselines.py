@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import shutil
 import tarfile
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.making.fdb_talk import write_corpus
+from tests.making.talked import talkers, write_ms98
 
-from fullduplex.baselines import harvested, is_harvest, items_in, items_of, named, people_of, people_run, statistics_of
+from fullduplex.baselines import (
+    harvested,
+    harvested_by,
+    has_the_other,
+    items_of,
+    named,
+    people_of,
+    people_run,
+    statistics_of,
+)
 from fullduplex.baselines.sources import Counted
 from fullduplex.baselines.statistics import drawn_as
+from fullduplex.data import audio
 from fullduplex.data.corpora.opened import open_corpus
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError, PluginError
@@ -167,7 +180,7 @@ def test_it_is_told_that_items_were_chosen_for_what_these_people_did(tmp_path: P
 
 def test_a_run_of_people_stands_in_one_table_with_others(tmp_path: Path) -> None:
     one = people(tmp_path, dyads(tmp_path / "c", 2))
-    items = items_in(tmp_path, "french-callfc")
+    items = tmp_path / "callfc"
     asked = Asked("fdb-french@all", recogniser="recorded", language="fr", system="others")
     other = people_run(items, tmp_path / "others.run", asked, cache=tmp_path / "cache")
     assert [each.run.system for each in measure_together([one.run.path, other.run.path])] == ["people", "others"]
@@ -186,10 +199,86 @@ def test_items_of_a_run_are_conversations(tmp_path: Path) -> None:
     assert len(drawn_as(found)) == 6 < len(found.conversations)
 
 
-@pytest.mark.parametrize("benchmark", ["fdb-1.5", "interactionbench", "duplexact"])
-def test_a_benchmark_whose_items_keep_no_person_is_refused(benchmark: str) -> None:
-    with pytest.raises(InputError, match="no person's side is kept"):
-        named(benchmark)
+def test_a_benchmark_whose_items_are_in_no_conversation_is_refused() -> None:
+    with pytest.raises(InputError, match="the items of others are not found in conversations of people"):
+        named("interactionbench")
+
+
+def test_overlaps_of_people_are_scored_by_the_rules_of_fdb_1_5(tmp_path: Path) -> None:
+    corpus = open_corpus(write_corpus(tmp_path / "c", 2, sound=False))
+    items, _ = harvested(corpus, tmp_path, "fdb-1.5", ears=nobody_listens)
+    scored = people_run(items, tmp_path / "people.run", listens("fdb-1.5@all"), cache=tmp_path / "cache")
+    found = values(scored, "anchored")
+    # B is interrupted at 22.0 s and speaks until 24.0 s; A speaks on to 19.0 s after B's "uh-huh" of 15.0 s.
+    assert found["user_interruption", "stop_latency"] == [2.0, 2.0]
+    assert (found["user_interruption", "talked_through"], found["user_backchannel", "talked_through"]) == (
+        [0, 0],
+        [1, 1],
+    )
+    assert values(scored, "paper")["user_backchannel", "stop_latency"] == [4.0, 4.0]
+    assert reasons(scored, "released-d7336bd", "user_interruption", "respond") == ["not judged", "not judged"]
+    assert reasons(scored, "anchored", "user_interruption", "stopped_in_twin") == ["no clean twin", "no clean twin"]
+
+
+def acts(root: Path, *, sound: bool = True) -> tuple[Path, Scored]:
+    """Score the partners of the drawn talk, which has one item of each condition, under DuplexAct's rules."""
+    write_ms98(root / "c", 4000, *talkers(), sound=sound)
+    talks, _ = harvested(open_corpus(root / "c"), root, "duplexact", ears=nobody_listens)
+    return talks, people_run(talks, root / "people.run", listens("duplexact@all"), cache=root / "cache")
+
+
+def test_people_are_scored_by_the_rules_of_duplexact(tmp_path: Path) -> None:
+    _, scored = acts(tmp_path)
+    found = values(scored, "page")
+    outcomes = {task.removeprefix("da_"): its for (task, metric), its in found.items() if metric == "immediate" and its}
+    assert outcomes == {
+        "wait_intra_pause": [1.0], "wait_inter_pause": [1.0], "wait_continuous": [1.0],
+        "backchannel_affirmative": [1.0], "take_turn_slight_overlap": [1.0],
+    }  # fmt: skip
+    assert reasons(scored, "page", "da_take_turn_slight_overlap", "follow_through") == ["not judged"]
+    assert reasons(scored, "page", "da_backchannel_affirmative", "follow_through") == ["not judged"]
+
+
+def test_a_person_is_heard_until_the_speaker_goes_on_and_what_comes_later_is_not_known(tmp_path: Path) -> None:
+    talks, scored = acts(tmp_path)
+    (pause,) = (talks / "da_wait_intra_pause").iterdir()
+    told = read_json(pause / "script.json")["recording"]
+    assert told["partner"]["end"] == pytest.approx(14.0, abs=1e-3)
+    (inter,) = (talks / "da_wait_inter_pause").iterdir()
+    its = read_json(inter / "script.json")["recording"]
+    assert its["partner"]["end"] == pytest.approx(26.0, abs=1e-3)
+    assert read_json(inter / "output.json")["text"] == "how long did you all stay there"
+    assert reasons(scored, "page", "da_wait_intra_pause", "follow_through") == ["not judged"]
+
+
+def test_what_the_system_hears_is_the_item_s_own_sound(tmp_path: Path) -> None:
+    talks, _ = acts(tmp_path)
+    for talk in talks.glob("da_*/*"):
+        own, rate = audio.read(tmp_path / "items" / talk.parent.name / talk.name / "u0.wav")
+        heard, its = audio.read(talk / "input.wav")
+        assert its == rate and (heard[: len(own)] == own).all() and not heard[len(own) :].any()
+
+
+def test_talks_of_people_go_on_where_they_were(tmp_path: Path) -> None:
+    first = acts(tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in first[0].glob("da_*/*/*")}
+    (stray,) = (first[0] / "da_wait_continuous").iterdir()
+    shutil.copytree(stray, stray.with_name("none_any_more"))
+    again = acts(tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in again[0].glob("da_*/*/*")} == before
+    assert values(first[1], "page") == values(again[1], "page")
+
+
+def test_words_alone_do_not_tell_silences(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="words alone do not tell how long a side was heard"):
+        acts(tmp_path, sound=False)
+
+
+def test_items_of_duplexact_hold_no_other_person(tmp_path: Path) -> None:
+    acts(tmp_path)
+    rules = harvested_by(tmp_path / "items")
+    with pytest.raises(InputError, match="hold the speaker alone"):
+        has_the_other(tmp_path / "items", rules)
 
 
 def test_rules_follow_the_corpus() -> None:
@@ -197,8 +286,10 @@ def test_rules_follow_the_corpus() -> None:
         "french-callfc", "french-media",
     ]  # fmt: skip
     assert named("fdb-1.0@paper").rules == "fdb-1.0"
-    with pytest.raises(InputError, match="--rules"):
-        named("fdb-1.0", "fdb-1.5")
+    assert [named(one).rules for one in ("fdb-1.5", "duplexact")] == ["fdb-1.5", "duplexact"]
+    for benchmark, rules in (("fdb-1.0", "fdb-1.5"), ("fdb-1.5", "french-callfc"), ("duplexact", "fdb-1.0")):
+        with pytest.raises(InputError, match="--rules"):
+            named(benchmark, rules)
 
 
 def test_switchboard_has_its_known_numbers(tmp_path: Path) -> None:
@@ -237,11 +328,25 @@ def test_overlap_orders_cascade_people_and_dgslm() -> None:
 
 def people(root: Path, corpus: Path) -> Scored:
     opened = open_corpus(corpus, language="fr")
-    items = items_in(root, "french-callfc")
-    harvested(opened, items, "french-callfc", ears=nobody_listens, language="fr")
-    assert is_harvest(items)
+    items, _ = harvested(opened, root, "french-callfc", ears=nobody_listens, language="fr")
+    assert (items.name, harvested_by(items)) == ("callfc", "french-callfc")
     asked = Asked("fdb-french@all", recogniser="recorded", language="fr")
     return people_run(items, root / "people.run", asked, cache=root / "cache")
+
+
+def listens(benchmark: str) -> Asked:
+    """Return what is asked of drawn talks, whose words are tones."""
+    return Asked(benchmark, seen="energy", recogniser="recorded")
+
+
+def reasons(scored: Scored, variant: str, task: str, metric: str) -> list[str]:
+    """Return why the values of a task and metric of a variant are absent, "" where one is not."""
+    return [
+        reason
+        for (its, _, name), column in scored.measured.columns.items()
+        if (its, name, column.scenario.task) == (variant, metric, task)
+        for reason in column.reasons
+    ]
 
 
 def values(scored: Scored, variant: str) -> dict[tuple[str, str], list[float]]:

@@ -84,7 +84,8 @@ def test_scoring_needs_a_folder(tmp_path: Path) -> None:
     [
         (["baseline", "{}/none"], "no such folder"),
         (["baseline", "{}/c", "--by", "speech"], "neither times nor recordings"),
-        (["baseline", "{}/c", "--as", "duplexact", "--out", "{}/o"], "no person's side is kept"),
+        (["baseline", "{}/c", "--as", "duplexact", "--out", "{}/o"], "recordings"),
+        (["baseline", "{}/c", "--as", "interactionbench", "--out", "{}/o"], "not found in conversations"),
         (["baseline", "{}/c", "--as", "fdb-1.0", "--rules", "french", "--out", "{}/o"], "--rules"),
         (["mismatch", "{}/none"], "run.json"),
     ],
@@ -109,3 +110,13 @@ def test_what_is_told_of_no_system_there_is_refused(tmp_path: Path) -> None:
     found = command("mismatch", out / "people.run", "--system-language", "nobody=fr")
     assert found.exit_code == 1
     assert "nobody" in found.stderr
+
+
+def test_a_conversation_that_no_item_can_come_of_is_told(tmp_path: Path) -> None:
+    folder = corpus(tmp_path / "c")
+    (folder / "talk1.ctm").write_text("talk1 A 0.5 0.3 bonjour\ntalk1 A nine 0.3 encore\n", encoding="utf-8")
+    found = command(
+        "baseline", folder, "--as", "fdb-french", "--recogniser", "recorded", "--out", tmp_path / "out", "--no-page",
+    )  # fmt: skip
+    assert found.exit_code == 3, found.output
+    assert "1 conversation without items; the first, talk1: " in found.stderr

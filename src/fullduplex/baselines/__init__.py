@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from fullduplex.baselines.people import harvested, is_harvest, items_in, named, people_run
+from fullduplex.baselines.people import harvested, harvested_by, has_the_other, named, people_run
 from fullduplex.baselines.sources import BY, Counted, items_of, named_apart, people_of
 from fullduplex.baselines.statistics import STATISTICS, statistics_of
 
@@ -15,8 +15,8 @@ __all__ = [
     "STATISTICS",
     "Counted",
     "harvested",
-    "is_harvest",
-    "items_in",
+    "harvested_by",
+    "has_the_other",
     "items_of",
     "named",
     "named_apart",

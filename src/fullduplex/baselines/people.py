@@ -9,18 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex import benchmarks
-from fullduplex.benchmarks import fdb1, fdb_french
+from fullduplex.baselines.acts import harvested_acts
+from fullduplex.benchmarks import duplexact, fdb1, fdb15, fdb_french
 from fullduplex.data.corpora.conversation import Corpus
 from fullduplex.data.dataset import Entry, open_dataset
 from fullduplex.data.fdb_folder import read_tokens, words_of
 from fullduplex.data.files import brief, clear_parts, member, read_json, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
-from fullduplex.making.harvest.fdb.harvest import SUMMARY, FdbHarvested, harvest_fdb
+from fullduplex.making.harvest.fdb.harvest import SUMMARY, harvest_fdb
 from fullduplex.making.harvest.fdb.item import SCRIPT
 from fullduplex.making.harvest.fdb.rules import FDB_RULES
 from fullduplex.making.harvest.fdb.survey import Asked as SurveyAsked
 from fullduplex.making.harvest.hearing import Ears
+from fullduplex.making.harvest.rules import RULES as ACT_RULES
 from fullduplex.model.spans import in_seconds
 from fullduplex.runs.run import Run
 from fullduplex.stages import Asked, Progress, Scored, about, heard_and_measured, settled
@@ -28,7 +30,9 @@ from fullduplex.stages import Asked, Progress, Scored, about, heard_and_measured
 #: The benchmarks that people can be scored under, and the rules that find their items where none are named.
 RULES: Mapping[str, tuple[str, ...]] = {
     fdb1.NAME: ("fdb-1.0",),
+    fdb15.NAME: ("fdb-1.5",),
     fdb_french.NAME: tuple(corpus.rules for corpus in fdb_french.CORPORA),
+    duplexact.NAME: ("duplexact",),
 }
 #: Words as the transcript has them, and not as the run's recogniser hears them.
 RECORDED = "recorded"
@@ -39,6 +43,14 @@ _CHOSEN = {
     "smooth_turn_taking": "turn ends were chosen for a partner who answers soon",
     "backchannel": "turns were chosen for a partner who gives backchannels",
     "user_interruption": "interruptions were chosen for a partner who was speaking",
+    "user_backchannel": "users' backchannels were chosen for a partner who speaks on",
+    "talking_to_other": "asides were chosen for a partner who was speaking",
+    "da_wait_intra_pause": "pauses were chosen for a partner who does not take them",
+    "da_wait_inter_pause": "pauses were chosen for a partner who does not take them",
+    "da_wait_continuous": "speech that goes on was chosen for a partner who says little",
+    "da_backchannel_affirmative": "turns were chosen for a partner who gives backchannels",
+    "da_backchannel_uncertainty": "turns were chosen for a partner who gives backchannels",
+    "da_take_turn_slight_overlap": "turn ends were chosen for a partner who answers before them",
 }
 
 
@@ -58,14 +70,21 @@ def named(benchmark: str, rules: str = "", corpus: str = "") -> Named:
     name = benchmark.partition("@")[0]
     benchmarks.find(benchmark)
     if name not in RULES:
-        raise InputError("--as", found=name, expected=f"one of {', '.join(RULES)}: of others no person's side is kept")
+        expected = f"one of {', '.join(RULES)}: the items of others are not found in conversations of people"
+        raise InputError("--as", found=name, expected=expected)
     if not rules:
         own = RULES[name]
         rules = "french-media" if corpus == "media" and "french-media" in own else own[0]
-    if rules not in FDB_RULES or FDB_RULES[rules].release != "1.0":
-        known = ", ".join(one for one, its in FDB_RULES.items() if its.release == "1.0")
-        raise InputError("--rules", found=rules, expected=f"one of {known}")
+    known = [one for one in (*FDB_RULES, *ACT_RULES) if _same_items(one, RULES[name][0])]
+    if rules not in known:
+        raise InputError("--rules", found=rules, expected=f"one of {', '.join(known)}")
     return Named(benchmark, rules)
+
+
+def _same_items(rules: str, others: str) -> bool:
+    """Tell whether two sets of rules make items of the same benchmark."""
+    both = [FDB_RULES[one].release if one in FDB_RULES else one for one in (rules, others)]
+    return both[0] == both[1]
 
 
 def harvested(
@@ -78,30 +97,46 @@ def harvested(
     system_side: int | None = None,
     cap: int | None = None,
     progress: Progress | None = None,
-) -> FdbHarvested:
-    """Harvest items from ``corpus`` into ``out``, with the partner's sound where the corpus has any.
+) -> tuple[Path, tuple[tuple[str, str], ...]]:
+    """Harvest items from ``corpus`` into a folder in ``out``, with the partner's sound where the corpus has any.
 
-    ``language``: "" takes each conversation's own.
+    Return the folder that people are scored from, and for each conversation or item that failed its name and why.
+
+    ``language``: "" takes each conversation's own. ``system_side`` and ``cap`` are of Full-Duplex-Bench alone.
     """
-    asked = SurveyAsked(rules, FDB_RULES[rules], out, language, system_side)
+    if rules in ACT_RULES:
+        told = language or corpus.read(corpus.names[0]).language or "en"
+        return harvested_acts(
+            corpus, out, rules, ears=ears, language=told, audio_allowed=LOCALLY, progress=progress
+        )  # fmt: skip
+    items = out / next((one.name for one in fdb_french.CORPORA if one.rules == rules), "items")
+    asked = SurveyAsked(rules, FDB_RULES[rules], items, language, system_side)
     sound = any(one is not None for name in corpus.names[:1] for one in corpus.recordings(name))
-    return harvest_fdb(
-        corpus, asked, ears=ears, audio_allowed=LOCALLY if sound else "", cap=cap, progress=progress
-    )  # fmt: skip
+    found = harvest_fdb(corpus, asked, ears=ears, audio_allowed=LOCALLY if sound else "", cap=cap, progress=progress)
+    return items, found.failed
 
 
-def items_in(out: Path, rules: str) -> Path:
-    """Return the folder for the items of ``rules``: named after the corpus where that tells their sets."""
-    return out / next((corpus.name for corpus in fdb_french.CORPORA if corpus.rules == rules), "items")
-
-
-def is_harvest(folder: Path) -> bool:
-    """Tell whether ``folder`` holds items of Full-Duplex-Bench that ``harvest`` made."""
+def harvested_by(folder: Path) -> str:
+    """Return the rules that ``harvest`` made the items in ``folder`` by, "" where it made none there."""
     if not (folder / SUMMARY).is_file():
-        return False
+        return ""
     told = read_json(folder / SUMMARY)
     asked = told.get("asked") if isinstance(told, dict) else None
-    return isinstance(asked, dict) and asked.get("rules") in FDB_RULES
+    rules = asked.get("rules") if isinstance(asked, dict) else None
+    return rules if isinstance(rules, str) and (rules in FDB_RULES or rules in ACT_RULES) else ""
+
+
+def has_the_other(folder: Path, rules: str) -> Path:
+    """Return ``folder``, whose items ``rules`` made, where they hold what the other person did.
+
+    Raises :class:`InputError` where they are DuplexAct's, which hold the speaker alone.
+    """
+    if rules in ACT_RULES:
+        raise InputError(
+            folder, found=f"harvested items of {rules}, which hold the speaker alone",
+            expected="the corpus that they are from",
+        )  # fmt: skip
+    return folder
 
 
 def people_run(
@@ -123,8 +158,9 @@ def people_run(
     """
     told = member(read_json(items / SUMMARY), "asked", items / SUMMARY)
     rules = told.get("rules") if isinstance(told, dict) else None
-    if rules not in FDB_RULES:
-        raise InputError(items / SUMMARY, "asked.rules", found=brief(rules), expected="rules of Full-Duplex-Bench")
+    if rules not in FDB_RULES and rules not in ACT_RULES:
+        known = ", ".join((*FDB_RULES, *ACT_RULES))
+        raise InputError(items / SUMMARY, "asked.rules", found=brief(rules), expected=f"one of {known}")
     chosen = benchmarks.find(asked.benchmark)
     data = open_dataset(items, task=asked.task)
     recorded = asked.recogniser == RECORDED
@@ -149,7 +185,7 @@ def people_run(
 def remarks_of(entries: Sequence[Entry]) -> Iterator[str]:
     """Yield what has to be said of people's numbers: their items were chosen for what these very people did."""
     tasks = dict.fromkeys(entry.task for entry in entries)
-    chosen = [_CHOSEN[task] for task in tasks if task in _CHOSEN]
+    chosen = dict.fromkeys(_CHOSEN[task] for task in tasks if task in _CHOSEN)
     if chosen:
         yield f"people's numbers are no test of people: {'; '.join(chosen)}"
     if "backchannel" in tasks:

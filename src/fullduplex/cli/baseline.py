@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from fullduplex.cli import (
     counted,
     main,
 )
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 
 if TYPE_CHECKING:
     from fullduplex.reporting.language import Language
@@ -39,9 +40,11 @@ _FILES = ("statistics.json", "statistics.md", "statistics.html")
 @click.option("--beside", "more", type=_PATH, multiple=True, metavar="PATH",
               help="Another corpus of people to show beside the first; may be repeated.")  # fmt: skip
 @click.option("--as", "benchmark", default="", metavar="BENCH[@VARIANT]", shell_complete=_benchmarks,
-              help="Also score people, each in turn as the system: fdb-1.0, fdb-french. Needs --out.")  # fmt: skip
+              help="Also score people, each in turn as the system: "
+              "fdb-1.0, fdb-1.5, fdb-french, duplexact. Needs --out.")  # fmt: skip
 @click.option("--rules", default="", metavar="NAME",
-              help="What finds the items: fdb-1.0, french-callfc, french-media. Default: the benchmark's.")  # fmt: skip
+              help="What finds the items: fdb-1.0, fdb-1.5, french-callfc, french-media, duplexact. Default: "
+              "the benchmark's.")  # fmt: skip
 @click.option("--out", type=_PATH, metavar="DIR",
               help="Where statistics.json, .md and .html go; with --as, items and people.run too.")  # fmt: skip
 @click.option("--format", "form", default="", metavar="NAME",
@@ -84,7 +87,7 @@ def baseline(people: Path, **given: Any) -> int:
         raise click.UsageError("--as needs --out, the folder for people's items and run")
     bar = _Bar()
     try:
-        scored = _scored(people, given, bar)
+        scored, lost = _scored(people, given, bar)
         own = _counted(people, given["name"], given, bar, people=True, scored=scored)
         # What was scored is compared with other runs item by item, so that like stands beside like.
         others = [_counted(path, _called(path), given, bar, people=True) for path in given["more"]]
@@ -103,11 +106,13 @@ def baseline(people: Path, **given: Any) -> int:
             _shown_json(told)
     else:
         _print(told, given["out"], tell)
+    for name, why in lost[:1]:
+        _say(f"{counted(len(lost), 'conversation')} without items; the first, {printable(name, 160)}: {why}")
     failed = [(one["name"], row) for one in told["corpora"] for row in one["failed"]]
     if failed:
         name, row = failed[0]
         _say(f"{counted(len(failed), 'conversation')} not counted; the first, of {name}: {row['error']}")
-    return status or (SOME_FAILED if failed else 0)
+    return status or (SOME_FAILED if failed or lost else 0)
 
 
 def _called(path: Path) -> str:
@@ -115,14 +120,15 @@ def _called(path: Path) -> str:
 
 
 def _counted(path: Path, name: str, given: Any, bar: Any, *, people: bool, scored: Any = None) -> Any:
-    from fullduplex.baselines import is_harvest, items_of, people_of
+    from fullduplex.baselines import harvested_by, has_the_other, items_of, people_of
     from fullduplex.runs.run import Run
 
-    if scored is not None and is_harvest(path):
+    rules = harvested_by(path)
+    if scored is not None and rules:
         return items_of(scored.run, people=True, progress=bar)
     if (path / "run.json").is_file():
         return items_of(Run.open(path), people=True if people else None, progress=bar)
-    if is_harvest(path):
+    if has_the_other(path, rules) and rules:
         raise InputError(path, found="harvested items", expected="--as BENCH, which scores and counts them")
     corpus = _opened(path, given)
     return people_of(corpus, name, by=given["by"], ears=lambda: _ears(given, None), people=people, progress=bar)
@@ -147,11 +153,11 @@ def _ears(given: Any, recogniser: Any) -> Any:
     return Ears(detector(seen, str(cache)), recogniser, given["language"] or "en", cache)
 
 
-def _scored(path: Path, given: Any, bar: Any) -> Any:
-    """Score people as --as asks, and return what was scored; None where nothing is asked."""
+def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, str]]]:
+    """Score people as --as asks, and return what was scored, None where nothing is asked; and what no item came of."""
     if not given["benchmark"]:
-        return None
-    from fullduplex.baselines import harvested, is_harvest, items_in, named, people_run
+        return None, ()
+    from fullduplex.baselines import harvested, harvested_by, has_the_other, named, people_run
     from fullduplex.cli.making import _specs
     from fullduplex.runs.listen import recogniser
     from fullduplex.stages import Asked
@@ -160,11 +166,19 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
     recorded = given["recogniser"] == "recorded"
     if not recorded:
         _specs("--recogniser", (given["recogniser"],))
-    items, corpus = path, None
-    if not is_harvest(path):
+    corpus, rules = None, harvested_by(path)
+    lost: Sequence[tuple[str, str]] = ()
+    if rules:
+        items = has_the_other(path, rules)
+        named(given["benchmark"], rules)
+        if given["rules"] not in ("", rules):
+            raise InputError("--rules", found=given["rules"], expected=f"{rules}, by which {path.name} was harvested")
+    else:
         corpus = _opened(path, given)
         asked_as = named(given["benchmark"], given["rules"], corpus.format)
-        items = items_in(given["out"], asked_as.rules)
+        for option in ("system_side", "cap"):
+            if asked_as.rules == "duplexact" and given[option] is not None:
+                raise click.UsageError(f"--{option.replace('_', '-')} belongs to the rules of Full-Duplex-Bench.")
 
         def ears(with_words: bool) -> Any:
             if not with_words:
@@ -172,12 +186,10 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
             (said,) = _specs("--recogniser", ("whisper" if recorded else given["recogniser"],))
             return _ears(given, recogniser(said, str(cache)))
 
-        harvested(
-            corpus, items, asked_as.rules, ears=ears, language=given["language"] or "",
+        items, lost = harvested(
+            corpus, given["out"], asked_as.rules, ears=ears, language=given["language"] or "",
             system_side=given["system_side"], cap=given["cap"], progress=bar,
         )  # fmt: skip
-    else:
-        named(given["benchmark"], given["rules"])
     asked = Asked(
         benchmark=given["benchmark"],
         recogniser=given["recogniser"],
@@ -188,7 +200,7 @@ def _scored(path: Path, given: Any, bar: Any) -> Any:
     )
     out = given["out"] / "people.run"
     out.parent.mkdir(parents=True, exist_ok=True)
-    return people_run(items, out, asked, cache=cache, engine=given["engine"], progress=bar)
+    return people_run(items, out, asked, cache=cache, engine=given["engine"], progress=bar), lost
 
 
 def _language(given: Any, corpus: Any) -> str:
