@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -18,11 +18,13 @@ from fullduplex.driving.link import Ready, Traits
 from fullduplex.errors import ConversationError, InputError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.line import Line, address, opened, readied, secured, text
+from fullduplex.systems.openai.door import address, opened, secured
+from fullduplex.systems.openai.line import Line, text
 from fullduplex.systems.openai.live_talk import Talking
 from fullduplex.systems.openai.session import Session, an_object, laid_over
 from fullduplex.systems.openai.sideband import Sideband
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire
 
 _HOMES = {"openai": "wss://api.openai.com/v1", "azure": ""}
@@ -166,19 +168,14 @@ class GptLive:
                 told = {"sideband": True, "sideband_checked": checked}
         talking.ready = Ready(dict(talking.ready.settings) | told)
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         session = self.session(prompt)
         door = self.door(prompt)
         told: dict[str, Any] = {"preset": self.preset, "url": door.url.partition("?")[0], "asked": session}
         told |= {"key_sent": bool(door.headers), "sideband": False}
-        talking = Talking(Line(wire, self._key()), self.format, self.hertz, told)  # type: ignore[arg-type]
-        await readied(talking, session, _WHAT, self.ready_within)
-        try:
-            yield talking
-        finally:
-            await talking.leave()
+        talking = Talking(Line(wire, self._key()), self.format, self.hertz, told, session)  # type: ignore[arg-type]
+        return begun(talking, _WHAT, within=self.ready_within)
 
     @staticmethod
     def key_name(options: Mapping[str, Any]) -> str:

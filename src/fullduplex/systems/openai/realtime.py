@@ -7,7 +7,7 @@ as the SDK does is tested against frames that the SDK made. *Not verified live*:
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import InitVar, dataclass, field
 from typing import Any
 
@@ -15,11 +15,13 @@ from fullduplex.driving.link import Traits
 from fullduplex.errors import InputError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.line import Line, address, opened, readied, secured
+from fullduplex.systems.openai.door import address, opened, secured
+from fullduplex.systems.openai.line import Line
 from fullduplex.systems.openai.presets import PRESETS, Preset
 from fullduplex.systems.openai.realtime_talk import Agreed, Talking
 from fullduplex.systems.openai.session import Session, an_object, asked
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE, Format
+from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire
 
 _EAGERNESS = ("", "low", "medium", "high", "auto")
@@ -195,8 +197,7 @@ class Realtime:
         ):
             yield talking
 
-    @asynccontextmanager
-    async def over(self, wire: Wire, prompt: str) -> AsyncIterator[Talking]:
+    def over(self, wire: Wire, prompt: str) -> AbstractAsyncContextManager[Talking]:
         """Open a talk over ``wire``."""
         session = self.session(prompt)
         vendor = self.vendor
@@ -210,9 +211,8 @@ class Realtime:
             "url": door.url.partition("?")[0],
         }
         told |= {"asked": session, "key_sent": bool(door.headers)}
-        talking = Talking(Line(wire, self._key()), agreed, told, self.vendor.longest)
-        await readied(talking, session, f"the realtime API ({self.preset})", self.ready_within)
-        yield talking
+        talking = Talking(Line(wire, self._key()), agreed, told, session, self.vendor.longest)
+        return begun(talking, f"the realtime API ({self.preset})", within=self.ready_within)
 
     @staticmethod
     def key_name(options: Mapping[str, Any]) -> str:

@@ -13,11 +13,11 @@ for: they are kept as they are told, with the settings that say how long both ar
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Said, UserVad
+from fullduplex.driving.link import Happening, Note, Position, Ready, Said, UserVad
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, seconds
@@ -25,7 +25,7 @@ from fullduplex.systems.openai.line import Event, Line, error_text, member, mill
 from fullduplex.systems.openai.presets import BETA
 from fullduplex.systems.openai.session import Session, kept, told_formats
 from fullduplex.systems.openai.sound import Format, Voice, announced, bytes_of, encoded, text_of, wav
-from fullduplex.systems.wire import Gone
+from fullduplex.systems.talking import Translating
 
 #: Events of the protocol that say nothing which the others do not.
 _PLAIN = frozenset(
@@ -86,70 +86,52 @@ class _Response:
         return sum(self.items.values())
 
 
-class Talking:
-    """One talk over a line. ``told`` are the settings of the driver, ``longest`` the session's limit."""
+class Talking(Translating[Event | Note, Mapping[str, Any]]):
+    """One talk over a line. ``told`` are the driver's settings, ``session`` is asked for, ``longest`` its limit."""
 
-    def __init__(self, line: Line, agreed: Agreed, told: Mapping[str, Any], longest: int = 0) -> None:
-        self.ready = Ready(told)
-        self._line, self._agreed, self._longest = line, agreed, longest
+    busy = "it may be busy"
+
+    def __init__(self, line: Line, agreed: Agreed, told: Mapping[str, Any], session: Session, longest: int = 0) -> None:
+        super().__init__(line, told)
+        self._line, self._agreed, self._session, self._longest = line, agreed, session, longest
         self._voice = Voice(agreed.formats[1], agreed.rates[1], agreed.rates[1])
-        self._early: list[Happening] = []
         self._responses: dict[str, _Response] = {}
         self._speaking = ""
         self._truncate: list[_Response] = []
         self._written: set[tuple[str, str, int]] = set()
         self._last: tuple[_Response, tuple[str, int]] | None = None
-        self._error, self._sent = "", 0
+        self._sent = 0
 
-    @property
-    def read(self) -> float | None:
-        """Return when the latest message was read, on the event loop's clock, where the wire tells."""
-        return self._line.read
-
-    @property
-    def last_error(self) -> str:
-        """Return the last error that was told, to be put behind a reason; empty where there was none."""
-        return f"; its last error: {self._error}" if self._error else ""
-
-    async def get_ready(self, session: Session) -> None:
+    async def get_ready(self) -> None:
         """Return once the session is as it was asked for; what comes before is kept for the talk.
 
         Raises :class:`ConversationError` where the server refuses it.
         """
-        created: Any = None
-        while created is None:
-            told = await self._line.next()
-            if isinstance(told, dict) and told["type"] in ("session.created", "conversation.created"):
-                # Some begin with the conversation, and have no session to tell of.
-                created = kept(told.get("session"))
-            else:
-                self._early += self._handshake(told)
-        await self._give({"type": "session.update", "session": session})
-        while True:
-            told = await self._line.next()
-            if isinstance(told, dict) and told["type"] == "session.updated":
-                break
-            if isinstance(told, dict) and told["type"] == "session.created":
-                created = created | kept(told.get("session"))
-                continue
-            self._early += self._handshake(told)
-        effective = created | kept(told.get("session"))
-        into, out = told_formats(effective)
+        # Some begin with the conversation, and have no session to tell of.
+        told = await self.until(lambda told: self._one_of(told, "session.created", "conversation.created"))
+        created = kept(told.get("session"))
+        await self.give({"type": "session.update", "session": self._session})
+        while told["type"] != "session.updated":
+            told = await self.until(lambda told: self._one_of(told, "session.created", "session.updated"))
+            created |= kept(told.get("session"))
+        into, out = told_formats(created)
         if announced(into, (self._agreed.formats[0], self._agreed.rates[0]))[0] != self._agreed.formats[0]:
             raise ConversationError("the session takes the user's sound in another format than it was asked to")
         format, rate = announced(out, (self._agreed.formats[1], self._agreed.rates[1]))
         self._voice = Voice(format, rate, self._agreed.rates[1])
         resampled = rate != self._agreed.rates[1]
-        self.ready = Ready(dict(self.ready.settings) | {"session": effective, "resampled": resampled})
+        self.ready = Ready(dict(self.ready.settings) | {"session": created, "resampled": resampled})
 
-    def _handshake(self, told: Event | Note) -> list[Happening]:
+    def _one_of(self, told: Event | Note, *kinds: str) -> Event | None:
+        """Return an event that is awaited; raises :class:`ConversationError` for an error in its place."""
         if isinstance(told, dict) and told["type"] == "error":
             raise ConversationError(f"the realtime API refused the session: {self._line.plain(error_text(told))}")
-        return self._understood(told)
+        return told if isinstance(told, dict) and told["type"] in kinds else None
 
-    async def _give(self, event: Mapping[str, Any]) -> None:
+    async def give(self, message: Mapping[str, Any]) -> None:
+        """Send an event, stamped where the vendor wants it so."""
         stamp = {"client_timestamp": time.time_ns() // 1_000_000} if self._agreed.stamped else {}
-        await self._line.give(dict(event) | stamp)
+        await super().give(dict(message) | stamp)
 
     async def send(self, frame: Samples) -> None:
         """Send the next frame of the user."""
@@ -157,7 +139,7 @@ class Talking:
         data = encoded(self._agreed.formats[0], frame)
         if self._agreed.wav_in:
             data = wav(data, self._agreed.rates[0])
-        await self._give({"type": "input_audio_buffer.append", "audio": text_of(data)})
+        await self.give({"type": "input_audio_buffer.append", "audio": text_of(data)})
 
     async def heard(self, position: Position) -> None:
         """Keep how far it was heard, and tell how much of what was taken back had been."""
@@ -174,33 +156,18 @@ class Talking:
                 left -= of_it
                 if item and of_it < came:
                     at = of_it * 1_000 // self._agreed.rates[1]
-                    await self._give(
+                    await self.give(
                         {"type": "conversation.item.truncate", "item_id": item, "content_index": content,
                          "audio_end_ms": at}
                     )  # fmt: skip
 
-    async def finish(self) -> None:
-        """Take no note: the session ends with the connection."""
-
-    async def __aiter__(self) -> AsyncIterator[Happening]:
-        """Yield what comes until the server closes or is gone."""
-        for event in self._early:
-            yield event
-        while True:
-            try:
-                told = await self._line.next()
-            except Gone as error:
-                yield Closed(self._ended(str(error)))
-                return
-            for event in self._understood(told):
-                yield event
-
-    def _ended(self, why: str) -> str:
+    def ended(self, why: str) -> str:
+        """Return why the talk ended: the session's limit and the server's last error are told with it."""
         if self._longest and self._sent * SECOND // self._agreed.rates[0] >= self._longest - seconds(2):
             why = f"the session's limit of {in_seconds(self._longest):g} s was reached ({why})"
         return why + self.last_error
 
-    def _understood(self, told: Event | Note) -> list[Happening]:
+    async def understood(self, told: Event | Note) -> list[Happening]:
         """Return the events of one message; what cannot be understood is a note."""
         if isinstance(told, Note):
             return [told]
@@ -219,7 +186,7 @@ class Talking:
         if kind == "response.done":
             return self._done(told)
         if kind == "error":
-            self._error = self._line.plain(error_text(told))
+            self.errors.append(self._line.plain(error_text(told)))
             return [Note("error", _members(told, "error"))]
         if kind == "rate_limits.updated":
             return [Note("rate_limits", {"limits": told.get("rate_limits")})]
@@ -309,7 +276,7 @@ class Talking:
             if isinstance(value, Mapping):
                 data[name] = dict(value)
         error = text(told, "response", "status_details", "error", "message")
-        self._error = self._line.plain(error) if error else self._error
+        self.errors += [self._line.plain(error)] if error else []
         return [*self._tail(), Note("response.done", data)]
 
 

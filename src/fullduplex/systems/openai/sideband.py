@@ -54,7 +54,7 @@ class Sideband:
         """Take what comes until it is gone."""
         while True:
             try:
-                told = await self._line.next()
+                told = await self._line.receive()
             except Gone as error:
                 self.gone = True
                 self.notes.append(Note("sideband_gone", {"reason": str(error)}))
