@@ -9,6 +9,7 @@ from typing import Any
 from fullduplex.driving.clock import Clock, run_on
 from fullduplex.driving.link import System, Traits
 from fullduplex.driving.playout import Samples
+from fullduplex.errors import InputError
 from fullduplex.model.spans import ms, seconds
 from fullduplex.systems.loopback import Loopback
 from fullduplex.testing.behaviour import Behaviour
@@ -68,17 +69,24 @@ def _played(system: Loopback | Twin, clock: Clock, wanted: Sequence[int]) -> lis
 
 
 def _has_facade(system: Any) -> bool:
-    from fullduplex.testing.facades import has_facade
+    from fullduplex.testing.facades import facade_of, has_facade
 
-    return getattr(system, "url", None) == "" and has_facade(system.spec.name)
+    name = system.spec.name
+    return has_facade(name) and facade_of(name, system.spec.options).serves(system)
 
 
 def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]:
-    """Play the cases with the facade of the system: in memory on the virtual clock, else in a process of its own."""
+    """Play the cases with the facade of the system.
+
+    It is in memory on the virtual clock, else in a process of its own, or within this one where it has to be.
+    """
     from fullduplex.testing.facades import facade_of
     from fullduplex.testing.facades.serving import Faced, FacedTwin, at, served
 
     facade = facade_of(system.spec.name, system.spec.options)
+    if clock != "wall" and not facade.in_memory:
+        raise InputError("--clock", found=clock, expected=f"wall: the facade of {system.spec.name} is on real time")
+    system = facade.played(system)
 
     def twin(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:
         return FacedTwin(at(system, system.url, ready_within), facade, behaviour, reported)  # type: ignore[arg-type]
@@ -86,6 +94,14 @@ def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]
     if clock == "virtual":
         stage = Stage(clock, twin, NEAR["virtual"], terms=facade.terms, beside=facade.beside)
         return run_on(clock, _all(stage, wanted, 1))
+    if facade.within is not None:
+        within = facade.within
+
+        def here(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:
+            return within(facade, system, behaviour, reported, ready_within)
+
+        stage = Stage(clock, here, NEAR["wall"], terms=facade.terms, beside=facade.beside)
+        return run_on(clock, _all(stage, wanted, FACED_AT_ONCE))
     with served(system.spec.name, system.spec.options) as stand:
 
         def over(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:

@@ -12,6 +12,7 @@ from fullduplex.driving.clock import Clock
 from fullduplex.driving.drive import Talk, Turn, drive
 from fullduplex.driving.link import System, Traits
 from fullduplex.driving.observe import frame_lags
+from fullduplex.driving.playout import Samples
 from fullduplex.errors import printable
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.systems.loopback import HEADER, SYSTEM_AUDIO
@@ -118,8 +119,11 @@ class Terms:
     ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
     kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
     ``done`` is the note that says that all of an utterance was sent. ``unit`` is how much of the user's sound a
-    message holds, where that is more than a frame. A client tells at least ``positions`` times in two seconds what was
-    heard: where it only does at a flush, once.
+    message holds, where that is more than a frame, and ``held`` how many of the last frames may be unheard when the
+    user hangs up. A client tells at least ``positions`` times in two seconds what was heard: where it only does at a
+    flush, once. ``ends`` are the ways in which a talk may end before its time, of ``expiry`` and ``reset``, each with
+    words of its reason; where it never ``closes``, an answer fails instead. ``bed`` gives so much of the sound that
+    the user makes in every talk, float32 at ``rate_in``: for a system that speaks only when it is spoken to.
     """
 
     frame: int = ms(20)
@@ -138,6 +142,10 @@ class Terms:
     done: str = "response.done"
     unit: int = 0
     positions: int = 21
+    held: int = 0
+    ends: Mapping[str, str] = field(default_factory=lambda: {"expiry": "session expired", "reset": "reset"})
+    closes: bool = True
+    bed: Callable[[int], Samples] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +203,8 @@ class Stage:
                 self.resting.done(preparing)
         if self.terms.settles:
             how.setdefault("priming", self.settle)
+        if self.terms.bed is not None:
+            how.setdefault("bed", self.terms.bed(length))
         async with self.resting.talk(self.case):
             with self.late.watched() if self.clock == "wall" else nullcontext():
                 return await drive(system, turns, length=length, **how)

@@ -48,9 +48,12 @@ class Parts:
 
 
 def _part(text: bytes) -> Part | None:
+    """Return the part that ``text`` is, one of no type where it is none; None for nothing, as before the first."""
+    if not text:
+        return None
     head, found, body = text.partition(b"\r\n\r\n")
     if not found or len(head) > _HEADERS:
-        return None
+        return Part("", text)
     for line in head.decode("latin-1").split("\r\n"):
         name, _, value = line.partition(":")
         if name.strip().lower() == "content-type":

@@ -97,7 +97,9 @@ class MiniOmni2:
 
         where = self.where
         limits = httpx.Timeout(self.timeout, connect=self.ready_within)
-        async with httpx.AsyncClient(timeout=limits, trust_env=False) as client:
+        # Certificates take a while to load, and are needed for https alone.
+        verify = where.startswith("https:")
+        async with httpx.AsyncClient(timeout=limits, trust_env=False, verify=verify) as client:
             try:
                 # It knows no such request and says so: what counts is that it does.
                 await client.get(where, timeout=self.ready_within)
@@ -200,8 +202,7 @@ class Talking:
                     self._give(parts.take(data), incoming, id)
                 self._give(parts.end(), incoming, id)
         except (httpx.HTTPError, ValueError) as error:
-            reason = printable(str(error) or type(error).__name__, 200)
-            self._events.put_nowait(ConversationError(f"the Mini-Omni2 server failed in a reply: {reason}"))
+            self._events.put_nowait(ConversationError(f"the Mini-Omni2 server failed in a reply: {_reason(error)}"))
             return
         took = {"id": id, "took": round(time.perf_counter() - began, 6), "sent": self._sent / SECOND}
         self._events.put_nowait(Note("answered", took))
@@ -220,6 +221,15 @@ class Talking:
             else:
                 told = {"type": printable(part.kind, 60), "bytes": len(part.body)}
                 self._events.put_nowait(Note("unknown", told))
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong: where a connection breaks off, the error's cause alone tells it."""
+    deepest = error
+    while not str(error) and (under := deepest.__cause__ or deepest.__context__) is not None:
+        deepest = under
+    broke = "the connection broke off: " if isinstance(deepest, ConnectionError) else ""
+    return broke + printable(str(error) or str(deepest) or type(error).__name__, 200)
 
 
 def _wav(samples: Samples) -> str:

@@ -17,6 +17,10 @@ a process of its own on the wall clock, in memory on the virtual one (where the 
 see :mod:`fullduplex.systems.wire`); one with a ``url`` is judged from outside. The driver is a dataclass with the
 fields ``url`` and ``ready_within`` (seconds).
 
+A protocol that is on no WebSocket has a facade all the same: its dialect is ``carried`` by something else (requests
+over HTTP, :mod:`fullduplex.testing.facades.over_http`; a WebRTC call), or its talks are held ``within`` the driver's
+process, where there is no wire. Such cases are played on the wall clock alone.
+
 ``python -m fullduplex.testing.facades NAME --port 8998`` serves it alone, for a vendor's own client: that this client
 works against it is what makes a facade worth trusting.
 """
@@ -25,10 +29,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from fullduplex import plugins
+from fullduplex.driving.link import System
 from fullduplex.driving.playout import Samples
 from fullduplex.errors import PluginError
 from fullduplex.systems.wire import Wire
@@ -101,9 +107,42 @@ class Unheard(Exception):
     """The client said what this server closes a talk for: the reason that it gives."""
 
 
-def as_it_is(behaviour: Behaviour) -> Behaviour:
-    """Return ``behaviour``."""
-    return behaviour
+#: Takes the account of a talk that is over.
+Reported = Callable[[Mapping[str, Any]], None]
+
+
+class Carrier(Protocol):
+    """What carries the talks of a facade: anything but a WebSocket, which the kit has itself."""
+
+    def __call__(
+        self, facade: Facade, behaviour: Behaviour, port: int, reported: Reported
+    ) -> AbstractAsyncContextManager[int]:
+        """Serve as long as the context is open, on ``port`` of this machine (0: any); give the port.
+
+        Each client's talk is held with :func:`fullduplex.testing.facades.talking.hold`, and its account goes to
+        ``reported``. ``behaviour`` already fits.
+        """
+        ...
+
+
+class Within(Protocol):
+    """How a system is driven with a server that is no more than a part of the driver's own process."""
+
+    def __call__(
+        self, facade: Facade, system: Any, behaviour: Behaviour, reported: Reported | None, ready_within: int | None
+    ) -> System:
+        """Return ``system``, driven against ``facade`` that behaves so; ``ready_within`` is in microseconds."""
+        ...
+
+
+def as_it_is(what: Any) -> Any:
+    """Return ``what``."""
+    return what
+
+
+def without_url(system: Any) -> bool:
+    """Return whether ``system`` has a ``url``, and it is empty."""
+    return getattr(system, "url", None) == ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +151,11 @@ class Facade:
 
     ``beside`` says for the number of a case why it does not apply. ``subprotocols`` are what it takes of those that
     a client offers. ``refuses`` gives for a path and headers the HTTP status and body of a refusal, None for who is
-    let in. ``aside`` holds a connection that is no talk, and returns whether it was one. Both are for sockets only.
+    let in. ``aside`` holds a connection that is no talk, and returns whether it was one. Both are for WebSockets only.
+
+    ``carried`` carries its talks where no WebSocket does, at URLs of ``scheme``; ``within`` holds them in the driver's
+    own process. ``serves`` is whether it is the server of a system as that is set up, and ``played`` makes of the
+    system the one that the cases are played with, where some of its options would keep it from what they plan.
     """
 
     name: str
@@ -123,6 +166,16 @@ class Facade:
     subprotocols: tuple[str, ...] = ()
     refuses: Callable[[str, Mapping[str, str]], tuple[int, str] | None] | None = None
     aside: Callable[[Peer], Awaitable[bool]] | None = None
+    carried: Carrier | None = None
+    scheme: str = "ws"
+    within: Within | None = None
+    serves: Callable[[Any], bool] = without_url
+    played: Callable[[Any], Any] = as_it_is
+
+    @property
+    def in_memory(self) -> bool:
+        """Return whether its talks can be held without a socket, and so on the virtual clock."""
+        return self.carried is None and self.within is None
 
 
 def facade_of(name: str, options: Mapping[str, Any] | None = None) -> Facade:

@@ -1,136 +1,166 @@
-"""A server that answers recordings as Mini-Omni2's does: ``POST /chat``, speech and words in parts, one at a time.
+"""Mini-Omni2's server as a facade: ``POST /chat`` with a recording, speech and words in parts, one answer at a time.
 
-It is no dialect of a talk (:mod:`fullduplex.testing.facades`): it hears a recording and says a second of watermark for
-it. ``fullduplex conform mini-omni2:url=…`` judges the driver against it from outside.
-``python -m fullduplex.testing.facades.mini_omni2 --port 60808`` serves it.
+It speaks only when it is asked. So the user makes a short sound all the time (``Terms.bed``), and the driver that is
+played asks for each: its ``silence`` is the shortest there is, since the cases plan by tenths of a second. What is
+said next is the answer to the next question, which is open from its moment on; where nothing is left to say, the
+answer is empty. Read in the project's source at 6efd5bf.
+
+``python -m fullduplex.testing.facades mini-omni2 --port 60808`` serves it alone.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import io
 import json
-import os
-import socket
-import struct
-import sys
-import threading
-import time
 import wave
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fullduplex.testing.watermark import BLOCK, watermark
+from fullduplex.driving.playout import Samples
+from fullduplex.errors import PluginError
+from fullduplex.model.spans import SECOND, ms
+from fullduplex.systems.mini_omni2.talk import RATE_IN, RATE_OUT
+from fullduplex.testing.behaviour import Behaviour
+from fullduplex.testing.facades import Answer, Facade, Peer, Spoken, Unheard
+from fullduplex.testing.facades.over_http import over_http
+from fullduplex.testing.stage import Terms
 
-RATE = 24_000
-
-
-@dataclass(slots=True)
-class Answers:
-    """How it answers: ``length`` of watermark, in pieces of ``piece`` seconds ``speed`` times as fast as real time.
-
-    It computes for ``computes`` seconds first. It ``fails`` with that status, or breaks off after ``breaks``
-    pieces. ``heard`` gets the rate and the samples of each recording, ``closed`` counts the clients that left.
-    """
-
-    length: float = 1.0
-    piece: float = 0.1
-    speed: float = 4.0
-    computes: float = 0.0
-    fails: int = 0
-    breaks: int | None = None
-    heard: list[tuple[int, int]] = field(default_factory=list)
-    closed: int = 0
-
-    def pieces(self, number: int) -> list[bytes]:
-        """Return the pieces of the reply of that number: its blocks follow on those before."""
-        count = round(self.length * 1_000_000) // BLOCK
-        pcm = np.rint(watermark(count, RATE, number * count) * 32_767).astype("<i2").tobytes()
-        step = round(self.piece * RATE) * 2
-        return [pcm[i : i + step] for i in range(0, len(pcm), step)]
+KIND = "multipart/x-mixed-replace; boundary=frame"
+#: The user asks so often, with a sound so long; an utterance of the driver ends with so much silence.
+ASKS, SOUND, SILENCE = ms(100), ms(40), ms(50)
 
 
-@contextmanager
-def served(answers: Answers | None = None, port: int = 0) -> Iterator[str]:
-    """Serve as long as the context is open; give the URL."""
-    told = answers or Answers()
-    server = HTTPServer(("127.0.0.1", port), _handler(told))
-    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-    serving.start()
+def part(kind: str, body: bytes) -> bytes:
+    """Return a part as the project's server writes it: it ends where the next begins."""
+    return b"\r\n--frame\r\nContent-Type: " + kind.encode() + b"\r\n\r\n" + body
+
+
+#: What no client knows, or can do anything about.
+_ODDITIES: tuple[str | bytes, ...] = (
+    part("image/png", b"\x89PNG"),
+    part("application/json", b'{"type": "rate_limits"}'),
+    part("\x1b[31m../../x<script>", b"?"),
+    part("", b"of no type"),
+    b"\r\n--frame\r\n\r\nof no header",
+    b"\r\n--frame\r\nContent-Type: audio/wav",
+    b"\r\n--frame\r\n" + b"x" * 5_000 + b"\r\n\r\nof a head without an end",
+    b"\r\n--frame\r\n\x00\xff\x00",
+)
+_NOTHINGS: tuple[str | bytes, ...] = (part("text/plain", b"only words"), part("audio/wav", b""))
+_FLUSH = "the server takes nothing back: a flush is the driver's own, where the user speaks (interrupts=true)"
+_SYNC = "it answers a recording, and no frame for a frame"
+_DEAF = "nothing that is said while it answers is heard"
+BESIDE = {
+    3: _FLUSH,
+    4: _FLUSH,
+    5: _FLUSH,
+    6: _DEAF,
+    10: _SYNC,
+    11: "its samples are not coded",
+    12: "its samples are not coded",
+    13: _SYNC,
+    14: _SYNC,
+    16: _DEAF,
+    20: "it announces no rate, and has one",
+    21: "it asks for no sign of life",
+    22: "its words carry no time",
+    23: "it takes no word of what was heard",
+}
+
+
+def asking(length: int) -> Samples:
+    """Return so much of a user who asks all the time."""
+    time = np.arange(length * RATE_IN // SECOND) * SECOND // RATE_IN
+    sound: Samples = (0.5 * np.cos(2 * np.pi * 300 * time / SECOND) * (time % ASKS < SOUND)).astype(np.float32)
+    return sound
+
+
+TERMS = Terms(
+    rate_in=RATE_IN,
+    oddities=_ODDITIES,
+    vads=0,
+    usual=("asked", "answered"),
+    nothings=_NOTHINGS,
+    flushes=0,
+    done="answered",
+    unit=ASKS,
+    ends={"reset": "reset"},
+    closes=False,
+    bed=asking,
+)
+
+
+def fits(behaviour: Behaviour) -> Behaviour:
+    """Return ``behaviour`` with the only samples that this server sends."""
+    return replace(behaviour, coding="pcm16", rate=RATE_OUT)
+
+
+def played(system: Any) -> Any:
+    """Return the driver, quick to ask."""
+    return replace(system, silence=SILENCE / SECOND, at_least=0.0)
+
+
+class Chat:
+    """One talk."""
+
+    rate_in = RATE_IN
+
+    def __init__(self, behaviour: Behaviour) -> None:
+        #: How much there is to say: one who answers always has something.
+        self._left = float("inf") if behaviour.answer is not None else len(behaviour.say)
+        self._asked = False
+
+    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Refuse the request by which a client sees that it is there, once it is."""
+        asked = await peer.receive()
+        if asked != "GET /chat":
+            raise Unheard("nothing was asked")
+        await getting_ready()
+        await peer.send("405")
+
+    def says(self, event: Spoken | Mapping[str, Any]) -> list[str | bytes]:
+        """Return sound with empty words behind it, or words; an answer ends with its utterance."""
+        if isinstance(event, Spoken):
+            if not event.id and not self._asked:
+                return []
+            # Words are a part of their own behind each piece of sound, which thereby is whole.
+            piece: list[str | bytes] = [part("audio/wav", event.data) + part("text/plain", b"")]
+            if not event.last:
+                return piece
+            self._left, self._asked = self._left - 1, False
+            return [*piece, b""]
+        return [part("text/plain", str(event["text"]).encode())] if event["type"] == "said" else []
+
+    def hears(self, message: str | bytes) -> list[Samples | Answer]:
+        """Return the recording that was asked about; raises :class:`Unheard` for what is none."""
+        if isinstance(message, str):
+            return [Answer("405")]
+        heard = _recording(message)
+        self._asked = bool(self._left)
+        return [heard] if self._asked else [heard, Answer(b"")]
+
+
+def _recording(body: bytes) -> Samples:
     try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        serving.join(5)
-        server.server_close()
+        told = json.loads(body)
+        if type(told["stream_stride"]) is not int or type(told["max_tokens"]) is not int:
+            raise TypeError("stream_stride and max_tokens")
+        with wave.open(io.BytesIO(base64.b64decode(told["audio"], validate=True)), "rb") as reading:
+            if (reading.getnchannels(), reading.getsampwidth(), reading.getframerate()) != (1, 2, RATE_IN):
+                raise ValueError("another format")
+            pcm = reading.readframes(reading.getnframes())
+    except (ValueError, TypeError, KeyError, EOFError, wave.Error) as error:
+        raise Unheard(f"no recording: {error}") from error
+    made: Samples = (np.frombuffer(pcm, "<i2") / np.float32(32_768)).astype(np.float32)
+    return made
 
 
-def _handler(answers: Answers) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(405)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def do_POST(self) -> None:
-            told = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            answers.heard.append(_heard(told))
-            if answers.fails:
-                self.send_response(answers.fails)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-                return
-            time.sleep(answers.computes)
-            self.send_response(200)
-            self.send_header("Content-Type", "multipart/x-mixed-replace; boundary=frame")
-            self.end_headers()
-            try:
-                for number, pcm in enumerate(answers.pieces(len(answers.heard) - 1)):
-                    if number == answers.breaks:
-                        # With a reset: the end of the connection is otherwise the end of the reply.
-                        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-                        self.close_connection = True
-                        os.close(self.connection.detach())
-                        return
-                    self.wfile.write(b"\r\n--frame\r\nContent-Type: audio/wav\r\n\r\n" + pcm)
-                    self.wfile.write(b"\r\n--frame\r\nContent-Type: text/plain\r\n\r\n" + f"word{number} ".encode())
-                    time.sleep(answers.piece / answers.speed)
-            except OSError:
-                answers.closed += 1
-
-        def log_message(self, *_: Any) -> None:
-            return
-
-    return Handler
-
-
-def _heard(told: Any) -> tuple[int, int]:
-    """Return the rate and the length in samples of the recording that a client sent."""
-    with wave.open(io.BytesIO(base64.b64decode(told["audio"])), "rb") as reading:
-        return reading.getframerate(), reading.getnframes()
-
-
-def main() -> None:
-    """Serve until ended."""
-    parser = argparse.ArgumentParser(prog="python -m fullduplex.testing.facades.mini_omni2")
-    parser.add_argument("--port", type=int, default=0, help="0: any that is free (default)")
-    with served(port=parser.parse_args().port) as url:
-        sys.stdout.write(url + "\n")
-        sys.stdout.flush()
-        try:
-            threading.Event().wait()
-        except KeyboardInterrupt:
-            return
-
-
-if __name__ == "__main__":
-    main()
-
-
-__all__ = ["Answers", "served"]
+def facade(options: Mapping[str, Any]) -> Facade:
+    """Return the server; raises :class:`PluginError` for a driver that interrupts: it would at every sound."""
+    if options.get("interrupts"):
+        raise PluginError("the cases of mini-omni2 are played with interrupts=false: its user is never silent")
+    return Facade("mini-omni2", Chat, TERMS, fits, BESIDE, carried=over_http(KIND), scheme="http", played=played)

@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -19,11 +20,12 @@ from fullduplex.driving.clock import VirtualLoop
 from fullduplex.driving.link import Link, System, Traits
 from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
+from fullduplex.once import once_per_process
 from fullduplex.systems.ogg_opus import OggOpus
 from fullduplex.systems.ogg_opus_writer import OggOpusWriter
 from fullduplex.systems.wire import Gone, Memory, OverWire, Socket
 from fullduplex.testing.behaviour import Behaviour
-from fullduplex.testing.facades import Facade, facade_of
+from fullduplex.testing.facades import Facade, Reported, facade_of
 from fullduplex.testing.facades.talking import hold
 from fullduplex.testing.loopback import first_line, reset
 from fullduplex.testing.model import Reset, prepare
@@ -56,15 +58,30 @@ async def serve(
     *,
     port: int = 0,
     ssl: Any = None,
-    reported: Callable[[Mapping[str, Any]], None] | None = None,
+    reported: Reported | None = None,
 ) -> AsyncIterator[int]:
-    """Serve ``facade`` as long as the context is open; give the port. ``reported`` gets the account of each talk."""
-    from websockets.asyncio.server import serve as listen
+    """Serve ``facade`` as long as the context is open; give the port. ``reported`` gets the account of each talk.
 
+    ``ssl`` is for a WebSocket alone.
+    """
     fitting = facade.fits(behaviour)
     await asyncio.to_thread(prepare, fitting)
     # The first of a process loads its codec.
     await asyncio.to_thread(facade.dialect, fitting)
+    carry = partial(_over_websockets, ssl=ssl) if facade.carried is None else facade.carried
+    async with carry(facade, fitting, port, reported or _untold) as got:
+        yield got
+
+
+def _untold(report: Mapping[str, Any]) -> None:
+    """Tell nobody."""
+
+
+@asynccontextmanager
+async def _over_websockets(
+    facade: Facade, fitting: Behaviour, port: int, reported: Reported, ssl: Any = None
+) -> AsyncIterator[int]:
+    from websockets.asyncio.server import serve as listen
 
     async def talk(connection: Any) -> None:
         report: Mapping[str, Any] = {}
@@ -81,8 +98,7 @@ async def serve(
             # It left before the talk began; there is nobody to tell.
             pass
         finally:
-            if reported is not None:
-                reported(report)
+            reported(report)
 
     def let_in(connection: Any, request: Any) -> Any:
         refused = facade.refuses and facade.refuses(str(request.path), dict(request.headers.raw_items()))
@@ -111,11 +127,11 @@ class Stand:
 
     def behaving(self, behaviour: Behaviour) -> str:
         """Return the URL of a server that behaves so."""
-        return f"ws://127.0.0.1:{self._ask({'behaviour': behaviour.to_json()})}"
+        return str(self._ask({"behaviour": behaviour.to_json()}))
 
     def report(self, url: str) -> Mapping[str, Any]:
         """Return the talker's account of the last talk at ``url``, once it is over; empty where it gives none."""
-        told = self._ask({"report": int(url.rpartition(":")[2])})
+        told = self._ask({"report": url})
         return told if isinstance(told, dict) else {}
 
     def _ask(self, question: Mapping[str, Any]) -> Any:
@@ -154,10 +170,10 @@ def served(name: str, options: Mapping[str, Any] | None = None) -> Iterator[Stan
 
 
 async def serve_as_told(facade: Facade, questions: AsyncIterator[str], answer: Callable[[str], None]) -> None:
-    """Open a port for each behaviour and give accounts, until there are no more ``questions``."""
+    """Open a port for each behaviour, tell its URL, and give accounts, until there are no more ``questions``."""
     from fullduplex.testing.behaviour import behaviour_from_json
 
-    reports: dict[int, asyncio.Queue[Mapping[str, Any]]] = {}
+    reports: dict[str, asyncio.Queue[Mapping[str, Any]]] = {}
     async with AsyncExitStack() as ports:
         async for line in questions:
             question = json.loads(line)
@@ -165,7 +181,8 @@ async def serve_as_told(facade: Facade, questions: AsyncIterator[str], answer: C
             if "behaviour" in question:
                 queue: asyncio.Queue[Mapping[str, Any]] = asyncio.Queue()
                 behaviour = behaviour_from_json(question["behaviour"])
-                told = await ports.enter_async_context(serve(facade, behaviour, reported=queue.put_nowait))
+                port = await ports.enter_async_context(serve(facade, behaviour, reported=queue.put_nowait))
+                told = f"{facade.scheme}://127.0.0.1:{port}"
                 reports[told] = queue
             elif question.get("report") in reports:
                 with suppress(TimeoutError):
@@ -184,7 +201,7 @@ class Faced:
     system: Any
     stand: Stand
     behaviour: Behaviour
-    reported: Callable[[Mapping[str, Any]], None] | None = None
+    reported: Reported | None = None
     ready_within: int | None = None
     url: str = ""
 
@@ -218,12 +235,27 @@ class Faced:
                 self.reported(await asyncio.to_thread(self.stand.report, self.url))
 
 
+@once_per_process
 def _load() -> None:
     """Load what drivers load late."""
     import websockets.asyncio.client  # noqa: F401
 
     OggOpus()
     OggOpusWriter()
+    asyncio.run(_ask_nobody())
+
+
+async def _ask_nobody() -> None:
+    """Ask over HTTP where nobody listens: the client loads much of itself with its first request."""
+    import socket
+
+    import httpx
+
+    with socket.socket() as unheard:
+        unheard.bind(("127.0.0.1", 0))
+        async with httpx.AsyncClient(verify=False, trust_env=False) as client:
+            with suppress(httpx.HTTPError):
+                await client.get(f"http://127.0.0.1:{unheard.getsockname()[1]}")
 
 
 def at(system: Any, url: str, ready_within: int | None = None) -> System:
@@ -242,7 +274,7 @@ class FacedTwin:
     system: OverWire
     facade: Facade
     behaviour: Behaviour
-    reported: Callable[[Mapping[str, Any]], None] | None = field(default=None, compare=False, repr=False)
+    reported: Reported | None = field(default=None, compare=False, repr=False)
 
     @property
     def spec(self) -> Spec:
