@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from fullduplex.data import audio
 from fullduplex.data.entries import Voice
 from fullduplex.errors import InputError
 from fullduplex.making.nearest_voice import pitch_of
+from fullduplex.making.overlap_item import mark_of
 from fullduplex.making.overlap_sources import Recorded, Talk, read_talks
 from fullduplex.making.overlaps import make_overlaps, plan_overlaps
 from fullduplex.model.spans import Span, ms, seconds
@@ -172,6 +174,18 @@ def test_a_made_item_names_its_voice_and_no_file_or_server(item: MakeItem, tmp_p
     ):
         (folder / "script.json").write_text(json.dumps({"voice": voice}))
         assert talk_of(tmp_path / "in").spoken_by == expected
+
+
+def test_an_item_of_a_corpus_hands_on_its_licence_and_where_the_corpus_is(item: MakeItem, tmp_path: Path) -> None:
+    script = {"made_for": "harvest", "licence": "CC BY-NC 4.0", "where": "https://corpus.example", "turns": {}}
+    turn = [{"text": "[TURN-TAKING]", "timestamp": [1.0, 1.2]}]
+    item("smooth_turn_taking/1", input=tone((0.1, 1.0), length=4), turn_taking_json=turn, script_json=script)
+    talk = talk_of(tmp_path / "in")
+    assert talk.rights == {"licence": "CC BY-NC 4.0", "where": "https://corpus.example"}
+    plan = plan_overlaps(tmp_path / "in", tmp_path / "out", [Spec("hibari"), Spec("pico")], kinds=["background_speech"],
+                         recogniser=None)  # fmt: skip
+    (task,) = plan.tasks
+    assert mark_of(task) != mark_of(replace(task, talk=replace(talk, rights={})))
 
 
 def made_of(root: Path, out: Path, *kinds: str) -> Any:

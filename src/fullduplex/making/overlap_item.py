@@ -98,6 +98,7 @@ def mark_of(task: OverlapTask) -> str:
             [_VERSION, task.kind, task.seed, task.after, task.tail, task.rate, LEVEL, PEAK, task.language],
             [talk.speaker, talk.voice, list(talk.gaps), _said(talk.question, task), _said(talk.interruption, task)],
             [line, voices_of(task), task.recogniser and task.recogniser.to_json(), effect and effect.to_json()],
+            *([dict(talk.rights)] if talk.rights else ()),
         ]
     )
 
@@ -178,7 +179,7 @@ def _script(task: OverlapTask, question: Part, event: Part, placed: _Placed) -> 
         "id": task.talk.name,
         "task": task.kind,
         "language": task.language,
-        "source": {"dataset": task.talk.dataset, "id": task.talk.id},
+        "source": {"dataset": task.talk.dataset, "id": task.talk.id, **task.talk.rights},
         "seed": task.seed,
         "rate": task.rate,
         "after": in_seconds(task.after),

@@ -5,8 +5,8 @@ The question is what the user says before the interruption; where nothing interr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,8 @@ class Talk:
     """What one speaker says: a question and, where there is one, what interrupts its answer.
 
     Either as turns to speak, the question's with ``gaps`` between them, or as recordings. ``spoken_by`` is the voice
-    of a recording that tells it; ``voice`` that of a script that says one. ``name`` is the id of its items.
+    of a recording that tells it; ``voice`` that of a script that says one. ``name`` is the id of its items. ``rights``
+    is what a recording's item tells of its corpus: the ``licence``, and ``where`` the corpus is to be had.
     """
 
     dataset: str
@@ -70,6 +71,7 @@ class Talk:
     voice: str = ""
     spoken_by: Spec | None = None
     name: str = ""
+    rights: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def speaker(self) -> str:
@@ -153,7 +155,7 @@ def _of_entry(entry: Entry) -> Talk | str:
     if trial.failed:
         return trial.failed
     words = _words(trial)
-    talk = Talk(entry.set, entry.id, (), spoken_by=_spoken_by(entry))
+    talk = Talk(entry.set, entry.id, (), spoken_by=_spoken_by(entry), rights=_rights(entry))
     event = _interruption(trial, entry)
     if event is not None:
         context = str(trial.item.reference.get("context", ""))
@@ -217,17 +219,31 @@ def _cut(voice: Voice, window: Span, text: str, words: Sequence[Word] | None, wo
 
 def _spoken_by(entry: Entry) -> Spec | None:
     """Return the voice that made an item of ours, None where nothing tells one that may be used."""
-    if entry.user_voice is None:
-        return None
     try:
-        about = read_json(entry.user_voice.path.with_name("script.json"))
-        voice = about["voice"]
+        voice = _script_of(entry)["voice"]
         name, options = voice["name"], voice["options"]
-    except (InputError, TypeError, KeyError):
+    except (TypeError, KeyError):
         return None
     # The file may be anybody's: it may choose a speaker and nothing that reads a file or calls a server.
     plain = isinstance(options, dict) and all(isinstance(one, str | int | float) for one in options.values())
     return Spec(name, options) if name in _OWN_VOICES and plain else None
+
+
+def _rights(entry: Entry) -> dict[str, str]:
+    """Return what an item that was harvested from a corpus tells of the corpus; {} where it tells nothing."""
+    about = _script_of(entry)
+    return {name: told for name in ("licence", "where") if isinstance(told := about.get(name), str) and told}
+
+
+def _script_of(entry: Entry) -> Mapping[str, Any]:
+    """Return the script.json beside a recording, {} where there is none that can be read."""
+    if entry.user_voice is None:
+        return {}
+    try:
+        about = read_json(entry.user_voice.path.with_name("script.json"))
+    except InputError:
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
 def _in_order(talks: Sequence[Talk]) -> tuple[Talk, ...]:
