@@ -19,6 +19,10 @@ from fullduplex.measures.grounded import STATES
 from fullduplex.reporting.condition import MARKS
 from fullduplex.reporting.language import Language, language_named, languages
 from fullduplex.reporting.page import said_by_scripts
+from fullduplex.reporting.review.card import CALLS_FOR, HEADINGS, PLAIN
+from fullduplex.reporting.review.forms import load, names
+from fullduplex.reporting.review.marks import MARKED, OVER
+from fullduplex.reporting.review.page import said_by_review
 from fullduplex.runs.talks import STAGES
 
 SOURCE = Path(__file__).parents[2] / "src" / "fullduplex"
@@ -165,18 +169,32 @@ def test_what_a_reports_own_modules_say_is_in_the_catalogue(tell: Language) -> N
 def test_what_the_page_says_is_in_the_catalogue(tell: Language) -> None:
     known = {key[0] if isinstance(key, tuple) else key for key in texts_of(tell.code)}
     templates = [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting").glob("**/people_page.html")]
-    templates += [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting" / "page").glob("*.html")]
+    for folder in ("page", "review/assets"):
+        templates += [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting" / folder).glob("*.html")]
     said = [text for template in templates for text in re.findall(r'\b_\("([^"]*)"', template)]
     said += [text for template in templates for text in re.findall(r'\b(?:count|ngettext)\("([^"]*)"', template)]
     assert len(said) > 100
-    assert [text for text in [*said, *(one for one, _ in said_by_scripts())] if text not in known] == []
+    by_scripts = [one for one, _ in [*said_by_scripts(), *said_by_review()]]
+    assert [text for text in [*said, *by_scripts] if text not in known] == []
 
 
 def test_every_call_of_a_script_is_found() -> None:
-    scripts = [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting" / "page").glob("*.js")]
+    scripts = [file.read_text(encoding="utf-8") for file in (SOURCE / "reporting").glob("**/*.js")]
     calls = [text for script in scripts for text in re.findall(r'\bsay\("([^"]*)"', script)]
-    assert set(calls) <= {one for one, _ in said_by_scripts()}
+    assert set(calls) <= {one for one, _ in [*said_by_scripts(), *said_by_review()]}
     assert not [name for script in scripts for name in re.findall(r"\bsay\(`", script)]
+
+
+def test_whatever_a_rater_is_asked_and_told_is_told(tell: Language) -> None:
+    texts = [*PLAIN.values(), *CALLS_FOR.values(), *HEADINGS.values(), *MARKED.values(), OVER]
+    for form in map(load, names()):
+        texts += [form.title, form.intro]
+        for question in form.questions:
+            texts += [question.ask, *question.help.split("\n")]
+            texts += [text for option in question.options for text in (option.label, option.help)]
+    assert len(texts) > 100
+    # A letter or a digit is an answer's own name.
+    assert [text for text in texts if len(text) > 1 and is_text(text) and not tell.knows(text)] == []
 
 
 def test_whatever_conversations_are_counted_by_is_told(tell: Language) -> None:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fullduplex.cli import _PATH, _json, _say, _shown_json, main
+from fullduplex.cli import _PATH, _json, _report_language, _say, _shown_json, counted, main
 from fullduplex.errors import RunError
 
 if TYPE_CHECKING:
+    from fullduplex.reporting.language import Language
     from fullduplex.reporting.review.forms import Form
     from fullduplex.reporting.review.store import Kept
     from fullduplex.reporting.review.subjects import Chosen
@@ -88,6 +89,7 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     help="Make what most raters answered the run's corrections, where the form corrects a number (whisper); serve "
     "nothing.",
 )
+@_report_language
 @_json
 def review(runs: Sequence[Path], **given: Any) -> int:
     """Let people judge the clips of a run blind, on a page of this machine.
@@ -99,7 +101,9 @@ def review(runs: Sequence[Path], **given: Any) -> int:
     Of a folder of items that no system has been driven through, people judge the items: what the user says, with what
     is marked in it. Answers lie in --out; `fullduplex agree OUT` makes tables of them.
     """  # fmt: skip
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.reporting.review.forms import load
+    from fullduplex.reporting.review.translated import form_told
     from fullduplex.stages import runs_at
 
     if not any(map(_has_run, runs)):
@@ -110,12 +114,13 @@ def review(runs: Sequence[Path], **given: Any) -> int:
             raise RunError(f"{option} is for items without a run, and {runs[0]} is a run; leave {option} out")
 
     opened = [run for path in runs for run in runs_at(path)]
-    form = load(given["form_name"] or _default(opened, given["only"]))
+    tell = language_of(opened, given["report_language"])
+    form = form_told(load(given["form_name"] or _default(opened, given["only"])), tell)
     if given["only_figures"]:
         return _print_figures([run.path for run in opened], form, given["as_json"])
     if given["amends"]:
         return _amend(opened, form, given["as_json"])
-    return _serve(opened, form, given)
+    return _serve(opened, form, given, tell)
 
 
 def _has_run(path: Path) -> bool:
@@ -124,8 +129,10 @@ def _has_run(path: Path) -> bool:
 
 def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
     """Let people judge items, or print what they answered; return the exit status."""
+    from fullduplex.reporting.language import language_named
     from fullduplex.reporting.review.forms import load
     from fullduplex.reporting.review.items import ItemReview, choose_items, is_review
+    from fullduplex.reporting.review.translated import form_told
 
     if len(paths) > 1:
         raise RunError(f"items are reviewed a folder at a time, and {len(paths)} were given; give one")
@@ -137,7 +144,8 @@ def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
         data, out = there.data, paths[0]
     if there is None and is_review(out):
         there = ItemReview.open(out)
-    form = load(given["form_name"] or (str(there.about["form"]["name"]) if there else "duplexact"))
+    tell = language_named(given["report_language"] or (there.language if there else "en"))
+    form = form_told(load(given["form_name"] or (str(there.about["form"]["name"]) if there else "duplexact")), tell)
     if given["amends"] or given["verdicts"]:
         option = "--amend" if given["amends"] else "--verdict"
         raise RunError(f"{option} is for runs, and {paths[0]} holds items; leave {option} out")
@@ -148,8 +156,8 @@ def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
     ask = {"only": given["only"], "queue": given["queue"], "per_set": given["per_set"], "seed": given["seed"]}
     if there is not None and out == paths[0]:
         ask |= {name: there.about[name] for name in ("per_set", "seed")}
-    review, chosen = choose_items(data, out, form, **ask)
-    return _serve_chosen(chosen, form, given, f"answers: {review.path}")
+    review, chosen = choose_items(data, out, form, language=tell.code, **ask)
+    return _serve_chosen(chosen, form, given, tell, f"answers: {review.path}")
 
 
 def _default(runs: Sequence[Run], only: Sequence[str]) -> str:
@@ -172,25 +180,28 @@ def _default(runs: Sequence[Run], only: Sequence[str]) -> str:
     return "interruption" if "user_interruption" in tasks else "naturalness"
 
 
-def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any]) -> int:
+def _serve(runs: Sequence[Run], form: Form, given: Mapping[str, Any], tell: Language) -> int:
     from fullduplex.reporting.review.claims import wanted
     from fullduplex.reporting.review.subjects import choose
 
     verdicts = [wanted(text) for text in given["verdicts"]]
     chosen = choose(runs, form, only=given["only"], verdicts=verdicts, queue=given["queue"])
-    return _serve_chosen(chosen, form, given)
+    return _serve_chosen(chosen, form, given, tell)
 
 
-def _serve_chosen(chosen: Chosen, form: Form, given: Mapping[str, Any], where: str = "") -> int:
+def _serve_chosen(chosen: Chosen, form: Form, given: Mapping[str, Any], tell: Language, where: str = "") -> int:
     from fullduplex.reporting.review.desk import Desk
     from fullduplex.reporting.review.server import ReviewServer
 
-    desk = Desk(form, chosen, given["seed"], given["raters"] or form.raters, given["per_rater"], tell=_say)
+    desk = Desk(
+        form, chosen, given["seed"], given["raters"] or form.raters, given["per_rater"], tell=_say, language=tell
+    )
     for sentence in (*chosen.remarks, *desk.damage()):
         _say(sentence)
     changed = desk.others()
     if changed:
-        _say(f"{changed} answers were given to other words of {form.name}; they are kept, and do not count here")
+        were = "answer was" if changed == 1 else "answers were"
+        _say(f"{changed} {were} given to other words of {form.name}; kept, and not counted here")
     with ReviewServer(desk, given["port"], tell=_say) as server, contextlib.suppress(KeyboardInterrupt):
         if given["as_json"]:
             _shown_json({"url": server.url, "form": form.name, "version": form.version, "items": len(chosen.subjects)})
@@ -225,7 +236,7 @@ def _amend(runs: Sequence[Run], form: Form, as_json: bool) -> int:
             continue
         for made in found.made:
             click.echo(printable(made.told(), 2_000))
-        click.echo(f"{len(found.made)} corrections; `fullduplex measure {run.path}` applies them")
+        click.echo(f"{counted(len(found.made), 'correction')}; `fullduplex measure {run.path}` applies them")
     if as_json:
         _shown_json(told)
     return 0

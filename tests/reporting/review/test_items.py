@@ -180,8 +180,8 @@ def test_items_that_cannot_be_heard_are_left_out_and_counted(data: Path, tmp_pat
     _, chosen = choose_items(data, tmp_path / "out", FORM)
     assert len(chosen.subjects) == 8
     assert set(chosen.remarks) == {
-        "2 items cannot be read", "1 items have no cues.json, which says what is heard when",
-        "1 items have effects that are put on in a talk",
+        "2 items cannot be read", "1 item has no cues.json, which says what is heard when",
+        "1 item has effects that are put on in a talk",
     }  # fmt: skip
 
 

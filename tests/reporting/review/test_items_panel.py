@@ -169,7 +169,7 @@ def test_few_ratings_and_other_words_are_told(panel: Path, tmp_path: Path) -> No
     path.write_text(path.read_text() + path.read_text().replace(FORM.digest, "another"))
     told, remarks = validated(ItemReview.open(tmp_path / "out"))
     assert remarks == (
-        "1 answers were given to other words of duplexact; not counted",
+        "1 answer was given to other words of duplexact; not counted",
         "12 of 12 items have fewer than the 5 ratings that the form asks for; they count",
         "1 of 1 reviews were given before half of the clip was played; they count",
     )

@@ -146,7 +146,7 @@ def test_pairs_are_the_items_of_both(run: Run, other: Run) -> None:
     (other.path / "trials/pause_handling/2/item.json").unlink()
     chosen = choose([run, other], load("preference"))
     assert len(chosen.subjects) == 11
-    assert chosen.remarks == ("1 items are in one of the two runs only",)
+    assert chosen.remarks == ("1 item is in one of the two runs only",)
     assert [clip.system for clip in chosen.subjects[0].clips] == [run.system, other.system]
 
 
@@ -161,4 +161,4 @@ def test_an_item_that_failed_is_left_out_and_counted(run: Run) -> None:
     path = run.path / "trials/pause_handling/1/item.json"
     path.write_text(path.read_text().replace('"failed": ""', '"failed": "no sound"'))
     chosen = choose([run], load("naturalness"))
-    assert (len(chosen.subjects), chosen.remarks) == (11, ("1 items failed and have nothing to hear",))
+    assert (len(chosen.subjects), chosen.remarks) == (11, ("1 item failed and has nothing to hear",))

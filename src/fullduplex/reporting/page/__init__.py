@@ -215,7 +215,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
         "items": index.rows,
     }
     if not tell.original:
-        shown["messages"] = dict(_messages(tell))
+        shown["messages"] = dict(messages(said_by_scripts(), tell))
     return environment.get_template("page.html").render(
         data=data,
         about={key: value for key, value in about.items() if key != "remarks"},
@@ -248,12 +248,18 @@ def _policy(style: str, script: str) -> str:
 
 def said_by_scripts() -> list[tuple[str, str]]:
     """Return every text that the page's scripts show, in order; with its form for many, "" where it has none."""
-    found = (match for name in _SCRIPTS for match in _SAID.finditer(_asset(name)))
+    return said_in(map(_asset, _SCRIPTS))
+
+
+def said_in(scripts: Iterable[str]) -> list[tuple[str, str]]:
+    """Return every text that ``scripts`` show, in order; with its form for many, "" where it has none."""
+    found = (match for script in scripts for match in _SAID.finditer(script))
     return list(dict.fromkeys((match[1], match[2] or "") for match in found))
 
 
-def _messages(tell: Language) -> Iterator[tuple[str, str]]:
-    for one, many in said_by_scripts():
+def messages(said: Iterable[tuple[str, str]], tell: Language) -> Iterator[tuple[str, str]]:
+    """Yield each text of scripts with what it is told as, of plurals both forms."""
+    for one, many in said:
         yield one, tell.ngettext(one, many, 1) if many else tell.gettext(one)
         if many:
             yield many, tell.ngettext(one, many, 2)

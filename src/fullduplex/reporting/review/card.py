@@ -40,7 +40,7 @@ CALLS_FOR = {
     "talking_to_other": "hold the floor: go on speaking",
     "background_speech": "hold the floor: go on speaking",
 }
-_HEADINGS = {
+HEADINGS = {
     "task": "Situation",
     "kind": "Event",
     "context": "Said before",
@@ -50,6 +50,8 @@ _HEADINGS = {
     "clean": "In the same talk without it, the system says",
     "verdict": "The program's verdict",
 }
+#: Of these fields the words are the package's own; of others they are what was said, or what a machine found.
+OURS = ("task", "kind", "action", "condition")
 _LONGEST = 4_000
 
 
@@ -85,7 +87,7 @@ def sheet_of(fields: Mapping[str, str], form: Form) -> dict[str, Any]:
 
     def written(names: Sequence[str]) -> list[list[str]]:
         return [
-            [_HEADINGS.get(name, _plain(name).capitalize()), fields[name][:_LONGEST]]
+            [HEADINGS.get(name, _plain(name).capitalize()), fields[name][:_LONGEST]]
             for name in names
             if fields.get(name)
         ]

@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.errors import InputError
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.review.claims import Claim
 from fullduplex.reporting.review.dealing import deal, order, sides
 from fullduplex.reporting.review.forms import LONGEST_TEXT, Answer, Form
 from fullduplex.reporting.review.store import Review, append, rater_name, read_kept
 from fullduplex.reporting.review.subjects import Chosen, Clip
+from fullduplex.reporting.review.translated import sheet_told
 
 SIDES = ("A", "B")
 _DAY = 86_400.0
@@ -47,7 +49,7 @@ class Desk:
 
     ``raters`` limits the raters an item gets and ``per_rater`` the items a rater gets, None for no limit. ``tell``
     hears, in a sentence, of a clip that cannot be opened: raters are not told more than that, for a path could
-    name the system.
+    name the system. ``language``: that of the page, in which ``form`` is.
     """
 
     form: Form
@@ -56,6 +58,7 @@ class Desk:
     raters: int | None = None
     per_rater: int | None = None
     tell: Callable[[str], None] = lambda text: None
+    language: Language = ENGLISH
     now: Callable[[], str] = _now
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _sounding: threading.Lock = field(default_factory=threading.Lock)
@@ -238,7 +241,7 @@ class Desk:
             raise Wrong("This clip cannot be opened; go on to the next. Who started the review can see why.") from error
         for side, track in made["tracks"].items():
             track["peaks"] = wave["peaks"][side]
-        return {**made, "duration": wave["duration"]}
+        return {**sheet_told(made, self.language), "duration": wave["duration"]}
 
     def _made(self, clip: Clip) -> tuple[Path, Mapping[str, Any]]:
         with self._sounding:

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,13 @@ from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.interactions import read_interaction
 from fullduplex.errors import InputError, RunError
 from fullduplex.model.spec import digest
+from fullduplex.reporting.language import ORIGINAL
 from fullduplex.reporting.review.dealing import drawn_of_each
 from fullduplex.reporting.review.forms import Form
 from fullduplex.reporting.review.item_clip import ItemClip
 from fullduplex.reporting.review.labels import labels_of
-from fullduplex.reporting.review.subjects import UNSURE, Chosen, Subject, check_sets, contested, listed
+from fullduplex.reporting.review.subjects import UNSURE, Chosen, Subject, check_sets, contested, left_out_told, listed
+from fullduplex.runs.run import REPORT_LANGUAGE
 from fullduplex.runs.stimulus import CUES, stimulus
 
 SCHEMA = 1
@@ -65,6 +68,11 @@ class ItemReview:
         return Path(str(self.about["data"]))
 
     @property
+    def language(self) -> str:
+        """Return the code of the language that raters are asked in."""
+        return str(self.about.get(REPORT_LANGUAGE, ORIGINAL))
+
+    @property
     def items(self) -> dict[str, Mapping[str, Any]]:
         """Return what is known of each item that is judged, by ``SET/ITEM``."""
         return {f"{one['set']}/{one['item']}": one for one in self.about["items"]}
@@ -86,12 +94,13 @@ def is_review(path: Path) -> bool:
 
 def choose_items(
     data: Path, out: Path, form: Form, *, only: Sequence[str] = (), queue: str = "", per_set: int | None = None,
-    seed: int = 0,
+    seed: int = 0, language: str = ORIGINAL,
 ) -> tuple[ItemReview, Chosen]:  # fmt: skip
     """Return the review in ``out`` of the items in ``data`` under ``form``, and what is put before raters.
 
     ``per_set`` items of each set are drawn with ``seed``, all where it is None. ``only`` and ``queue`` are as for runs
     (:func:`fullduplex.reporting.review.subjects.choose`); they narrow what is put now, and not what the review is of.
+    ``language``: that of ``form``, which the review keeps.
     A review that is there goes on. Raises :class:`RunError` where it is of another form or sample, where an item is not
     what it was, or where nothing is left; and :class:`InputError` as reading items does.
     """
@@ -107,7 +116,7 @@ def choose_items(
     if not entries:
         why = "; ".join(f"{n} {reason}" for reason, n in left_out.items()) or "it holds none"
         raise RunError(f"{data}: no item to review with {form.name} ({why})")
-    review = _begun(data, out, form, entries, per_set, seed)
+    review = _begun(data, out, form, entries, per_set, seed, language)
     subjects = [
         Subject(entry.set, entry.id, entry.task, (ItemClip(review, entry),)) for entry in entries.values()
     ]  # fmt: skip
@@ -121,7 +130,7 @@ def choose_items(
         subjects = listed(subjects, Path(queue))
     if not subjects:
         raise RunError(f"{data}: nothing to review with {form.name}: no item answers the filters")
-    return review, Chosen(tuple(subjects), tuple(f"{n} items {reason}" for reason, n in left_out.items()), True)
+    return review, Chosen(tuple(subjects), tuple(starmap(left_out_told, left_out.items())), True)
 
 
 def _apart(data: Path, out: Path) -> None:
@@ -155,7 +164,7 @@ def _fits(entry: Entry, form: Form, left_out: Counter[str]) -> bool:
 
 
 def _begun(
-    data: Path, out: Path, form: Form, entries: Mapping[str, Entry], per_set: int | None, seed: int
+    data: Path, out: Path, form: Form, entries: Mapping[str, Entry], per_set: int | None, seed: int, language: str
 ) -> ItemReview:
     about = {
         "schema": SCHEMA,
@@ -173,6 +182,7 @@ def _begun(
         },
         "seed": seed,
         "per_set": per_set,
+        **({} if language == ORIGINAL else {REPORT_LANGUAGE: language}),
         "items": [{**_told(entry), "content": _content(entry)} for entry in entries.values()],
     }
     if is_review(out):

@@ -8,6 +8,8 @@ import json
 from importlib.resources import files
 from typing import Any
 
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.page import messages, said_in
 from fullduplex.reporting.review.forms import Form
 
 #: The report's style, timeline and player serve here too, so that both show a talk alike.
@@ -15,25 +17,39 @@ _SHARED = ("base.js", "timeline.js", "sound.js")
 _OWN = ("questions.js", "review.js")
 
 
-def render(form: Form, token: str, *, of_items: bool = False) -> tuple[bytes, str]:
+def render(form: Form, token: str, *, of_items: bool = False, tell: Language = ENGLISH) -> tuple[bytes, str]:
     """Return the page as bytes, and its content security policy for the header.
 
-    ``of_items``: no system is heard, and the page does not speak of one.
+    ``of_items``: no system is heard, and the page does not speak of one. ``form`` is in the language of ``tell``, see
+    :func:`fullduplex.reporting.review.translated.form_told`.
     """
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     style = _report("page.css") + _own("review.css")
     script = '"use strict";(() => {\n' + "\n".join([*map(_report, _SHARED), *map(_own, _OWN)]) + "\n})();"
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
+    )  # fmt: skip
+    environment.install_gettext_callables(tell.gettext, tell.ngettext, newstyle=True)  # type: ignore[attr-defined]
+    given = {"token": token, "form": _told(form)}
+    if not tell.original:
+        given["messages"] = dict(messages(said_by_review(), tell))
     page = environment.from_string(_own("review.html")).render(
         form=form,
         of_items=of_items,
-        data=Markup(_inert({"token": token, "form": _told(form)})),
+        language=tell.code,
+        data=Markup(_inert(given)),
         style=Markup(style),
         script=Markup(script),
     )
     return page.encode("utf-8", "replace"), _policy(style, script)
+
+
+def said_by_review() -> list[tuple[str, str]]:
+    """Return every text that the scripts of the review show, as :func:`fullduplex.reporting.page.said_in` does."""
+    return said_in([*map(_report, _SHARED), *map(_own, _OWN)])
 
 
 def _told(form: Form) -> dict[str, Any]:

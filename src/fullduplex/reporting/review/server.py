@@ -41,7 +41,7 @@ class ReviewServer(ThreadingHTTPServer):
     def __init__(self, desk: Desk, port: int = 0, tell: Callable[[str], None] = lambda text: None) -> None:
         self.desk, self.tell = desk, tell
         self.token = secrets.token_urlsafe(24)
-        self.page, self.policy = render(desk.form, self.token, of_items=desk.chosen.of_items)
+        self.page, self.policy = render(desk.form, self.token, of_items=desk.chosen.of_items, tell=desk.language)
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:
@@ -93,11 +93,11 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             act()
         except Wrong as error:
-            self._json(HTTPStatus.BAD_REQUEST, {"error": str(error)})
+            self._wrong(HTTPStatus.BAD_REQUEST, str(error))
         except FullDuplexError as error:
             # A path could name the system: the rater learns that, and whoever started the review learns why.
             self.server.tell(str(error))
-            self._json(HTTPStatus.INTERNAL_SERVER_ERROR, {"error": "This could not be kept; tell who started it."})
+            self._wrong(HTTPStatus.INTERNAL_SERVER_ERROR, "This could not be kept; tell who started it.")
 
     def _is_ours(self) -> bool:
         own = {f"{name}:{self.server.port}" for name in (HOST, "localhost")}
@@ -147,16 +147,14 @@ class _Handler(BaseHTTPRequestHandler):
             return None
         raw = self.rfile.read(int(length))
         if not self._knows(self.headers.get("X-Review-Token", "")):
-            self._json(
-                HTTPStatus.FORBIDDEN, {"error": "The review was started again: open the address that it printed now."}
-            )
+            self._wrong(HTTPStatus.FORBIDDEN, "The review was started again: open the address that it printed now.")
             return None
         try:
             value = json.loads(raw)
         except (ValueError, RecursionError):
             value = None
         if not isinstance(value, dict):
-            self._json(HTTPStatus.BAD_REQUEST, {"error": "What came is not understood; load the page again."})
+            self._wrong(HTTPStatus.BAD_REQUEST, "What came is not understood; load the page again.")
             return None
         return value
 
@@ -181,6 +179,10 @@ class _Handler(BaseHTTPRequestHandler):
             return
         for block in wav.stretch(start, end):
             self.wfile.write(block)
+
+    def _wrong(self, status: HTTPStatus, text: str) -> None:
+        """Answer with a sentence for the rater, in the language of the page."""
+        self._json(status, {"error": self.server.desk.language.kept(text)})
 
     def _json(self, status: HTTPStatus, value: dict[str, Any]) -> None:
         body = json.dumps(value, ensure_ascii=True, allow_nan=False).encode()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +25,7 @@ from fullduplex.runs.stored import read_item as stored_item
 
 #: The queue of what machines, rules or people do not agree on.
 UNSURE = "unsure"
+_MANY, _OF_ONE = re.compile(r"\b(?:have|are)\b"), {"have": "has", "are": "is"}
 _UNSURE = ("unclear", "unsure", "uncertain", "unknown")
 
 
@@ -160,7 +163,14 @@ def choose(
     if not subjects:
         why = "; ".join(f"{n} {reason}" for reason, n in left_out.items()) or "no item answers the filters"
         raise RunError(f"{', '.join(str(run.path) for run in runs)}: nothing to review with {form.name} ({why})")
-    return Chosen(tuple(subjects), tuple(f"{n} items {reason}" for reason, n in left_out.items()))
+    return Chosen(tuple(subjects), tuple(starmap(left_out_told, left_out.items())))
+
+
+def left_out_told(reason: str, n: int) -> str:
+    """Return a sentence on ``n`` items that are not reviewed; ``reason`` says why of many (``have no sound``)."""
+    if n != 1:
+        return f"{n:,} items {reason}"
+    return f"1 item {_MANY.sub(lambda verb: _OF_ONE[verb[0]], reason, count=1)}"
 
 
 def _systems(runs: Sequence[Run]) -> list[str]:

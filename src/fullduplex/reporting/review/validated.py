@@ -160,7 +160,9 @@ def _not_valid(
 
 def _remarks(told: Mapping[str, Any], ours: Sequence[Review], counted: Sequence[Review]) -> Iterator[str]:
     if len(counted) < len(ours):
-        yield f"{len(ours) - len(counted)} answers were given to other words of {told['form']['name']}; not counted"
+        other = len(ours) - len(counted)
+        were = "answer was" if other == 1 else "answers were"
+        yield f"{other} {were} given to other words of {told['form']['name']}; not counted"
     wanted = told["asked_of_each"]
     few = sum(n for count, n in told["ratings_an_item"].items() if isinstance(wanted, int) and int(count) < wanted)
     if few:

@@ -35,7 +35,7 @@ const makeQuestions = (form, { changed }) => {
 
   const block = (question, place) => {
     const id = `q-${place}`;
-    const head = make("h2", { id }, question.ask, question.required ? "" : make("span", { class: "small" }, " (may be left out)"));
+    const head = make("h2", { id }, question.ask, question.required ? "" : make("span", { class: "small" }, ` (${say("may be left out")})`));
     const shown = told[question.key]?.length ? make("dl", { class: "shown" }, told[question.key].flatMap(([name, text]) => [make("dt", {}, name), make("dd", {}, text)])) : null;
     const help = question.help ? make("p", { class: "note" }, question.help) : null;
     if (question.kind === "text") {

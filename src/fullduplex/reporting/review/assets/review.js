@@ -2,12 +2,14 @@
 
 const given = JSON.parse(byId("given").textContent);
 const form = given.form;
+// What the report's own scripts, and these, say in another language.
+const known = { messages: given.messages };
 const KEYS = [
-  ["Space", "play or pause"], ["← →", "back or forward 1 second"], ["R", "hear the event again"],
-  ...(form.pairwise ? [["X", "the other clip"]] : []),
-  ["the key of an answer", "give it"], ...(form.questions.length > 1 ? [["↑ ↓", "the question before or after"]] : []),
-  ["Z", "take the last answer back"], ["Enter", "next clip"], ["P", "previous clip"], ["C", "write a note"],
-  ["Esc", "leave the note"], ["?", "these keys"],
+  [say("Space"), say("play or pause")], ["← →", say("back or forward 1 second")], ["R", say("hear the event again")],
+  ...(form.pairwise ? [["X", say("the other clip")]] : []),
+  [say("the key of an answer"), say("give it")], ...(form.questions.length > 1 ? [["↑ ↓", say("the question before or after")]] : []),
+  ["Z", say("take the last answer back")], [say("Enter"), say("next clip")], ["P", say("previous clip")], ["C", say("write a note")],
+  [say("Esc"), say("leave the note")], ["?", say("these keys")],
 ];
 const LEAD = 1;
 
@@ -22,10 +24,10 @@ const post = async (path, body, more = {}) => {
   try {
     answer = await fetch(path, { method: "POST", headers: { "Content-Type": "application/json", "X-Review-Token": given.token }, body: JSON.stringify(body), ...more });
   } catch {
-    throw new Error("The review does not answer. Start it again with the same command and open the address it prints: what was kept is there.");
+    throw new Error(say("The review does not answer. Start it again with the same command and open the address it prints: what was kept is there."));
   }
   const value = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Error(value.error || "The review could not do that.");
+  if (!answer.ok) throw new Error(value.error || say("The review could not do that."));
   return value;
 };
 const show = (name) => { for (const id of ["door", "desk", "end"]) byId(id).hidden = id !== name; };
@@ -35,7 +37,7 @@ const progress = () => {
   byId("progress").hidden = !clips.length;
   byId("bar").max = Math.max(clips.length, 1);
   byId("bar").value = done;
-  byId("count").textContent = `${done} of ${clips.length} answered${at >= 0 && !byId("desk").hidden ? ` · clip ${at + 1}` : ""}`;
+  byId("count").textContent = say("{done} of {all} answered", { done, all: clips.length }) + (at >= 0 && !byId("desk").hidden ? ` · ${say("clip {n}", { n: at + 1 })}` : "");
   return done;
 };
 
@@ -60,7 +62,7 @@ const keep = (answers = {}, leaving = false) => {
       return true;
     } catch (error) {
       if (mine === sheet) unsent = { ...unsent, ...body.answers }; // sent in order: what fails later is newer
-      trouble(`Not kept: ${error.message}`);
+      trouble(say("Not kept: {reason}", { reason: error.message }));
       return false;
     }
   };
@@ -85,15 +87,15 @@ const settle = async (leaving = false) => {
 
 const transcript = (name, label, words, seek) => {
   const spans = words.map(([text, start]) => (typeof start === "number" ? make("span", { class: "word", onclick: () => seek(start) }, text) : make("span", { class: "word untimed" }, text)));
-  const body = spans.length ? spans.flatMap((span) => [span, " "]) : [make("span", { class: "small" }, "no words at hand")];
+  const body = spans.length ? spans.flatMap((span) => [span, " "]) : [make("span", { class: "small" }, say("no words at hand"))];
   return { spans, box: make("div", { class: `voice ${name}` }, make("h4", {}, label), make("p", {}, body)) };
 };
 
 const makeView = (clip, place) => {
   let timeline = null;
-  const stage = make("div", { class: "stage", role: "slider", tabindex: 0, "aria-label": `Timeline${clip.name ? ` of ${clip.name}` : ""}: place in the recording` });
+  const stage = make("div", { class: "stage", role: "slider", tabindex: 0, "aria-label": clip.name ? say("Timeline of {name}: place in the recording", { name: clip.name }) : say("Timeline: place in the recording") });
   const clockBox = make("span", { class: "clock" });
-  const play = make("button", { type: "button", class: "play" }, "▶ Play");
+  const play = make("button", { type: "button", class: "play" }, `▶ ${say("Play")}`);
   let words = [];
   const moved = (time, playing) => {
     timeline?.place(time, playing);
@@ -102,8 +104,8 @@ const makeView = (clip, place) => {
   };
   const sound = makeSound(`/clip/${clip.sound}.wav`, clip.duration, {
     moved,
-    changed: (playing) => { play.textContent = playing ? "❚❚ Pause" : "▶ Play"; play.setAttribute("aria-pressed", String(playing)); },
-    trouble: () => trouble("This clip does not play. Go on to the next, and tell who started the review."),
+    changed: (playing) => { play.textContent = playing ? `❚❚ ${say("Pause")}` : `▶ ${say("Play")}`; play.setAttribute("aria-pressed", String(playing)); },
+    trouble: () => trouble(say("This clip does not play. Go on to the next, and tell who started the review.")),
   });
   const seek = (time) => { turnTo(place); sound.seek(time); };
   const events = [...clip.events].sort((a, b) => a.start - b.start);
@@ -114,30 +116,30 @@ const makeView = (clip, place) => {
     sound.seek(Math.max(0, (events.length > 1 ? next : events[0]).start - LEAD));
     if (sound.audio.paused) sound.toggle();
   };
-  const sides = [["both", "Both"], ["user", "User"], ["system", "System"]].map(([side, text]) => make("button", {
+  const sides = [["both", say("Both")], ["user", say("User")], ["system", say("System")]].map(([side, text]) => make("button", {
     type: "button", "aria-pressed": String(side === "both"),
     onclick: (event) => { sound.solo(side); for (const one of sides) one.setAttribute("aria-pressed", String(one === event.currentTarget)); },
   }, text));
   const zoom = (factor) => timeline.zoomBy(factor);
   play.addEventListener("click", (event) => { turnTo(place); sound.toggle(); if (event.detail) play.blur(); });
-  const user = transcript("user", "User", clip.tracks.user.words, seek);
-  const other = clip.others?.length ? transcript("other", "Somebody else", clip.others, seek) : null;
+  const user = transcript("user", say("User"), clip.tracks.user.words, seek);
+  const other = clip.others?.length ? transcript("other", say("Somebody else"), clip.others, seek) : null;
   // An item that no system has heard yet may have no line of the script's either.
-  const system = clip.script && !clip.tracks.system.words.length ? null : transcript("system", clip.script ? "Assistant, as the script has it: not spoken" : "System", clip.tracks.system.words, seek);
+  const system = clip.script && !clip.tracks.system.words.length ? null : transcript("system", clip.script ? say("Assistant, as the script has it: not spoken") : say("System"), clip.tracks.system.words, seek);
   words = [[user, clip.tracks.user.words], [other, clip.others], [system, clip.tracks.system.words]].filter(([said]) => said)
     .flatMap(([said, track]) => track.map(([, start, end], i) => ({ span: said.spans[i], start, end }))).filter(({ start }) => typeof start === "number");
   const patch = (shade, text) => { const colourOf = make("i"); colourOf.className = `patch ${shade}`; return make("span", {}, colourOf, text); };
-  const box = make("div", { class: "clip", role: "group", "aria-label": clip.name ? `Clip ${clip.name}` : "The clip" },
+  const box = make("div", { class: "clip", role: "group", "aria-label": clip.name ? say("Clip {name}", { name: clip.name }) : say("The clip") },
     make("div", { class: "controls" },
-      clip.name ? make("span", { class: "letter" }, clip.name, " ", make("kbd", { class: "other", title: "X turns to the other clip" }, "X")) : null, play, clockBox,
-      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, clip.script ? "Mark again" : "Event again", make("kbd", {}, "R")) : null,
-      clip.script ? null : make("span", { class: "group", role: "group", "aria-label": "Who is heard" }, sides),
+      clip.name ? make("span", { class: "letter" }, clip.name, " ", make("kbd", { class: "other", title: say("X turns to the other clip") }, "X")) : null, play, clockBox,
+      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, clip.script ? say("Mark again") : say("Event again"), make("kbd", {}, "R")) : null,
+      clip.script ? null : make("span", { class: "group", role: "group", "aria-label": say("Who is heard") }, sides),
       make("span", { class: "gap" }),
-      make("span", { class: "group", role: "group", "aria-label": "Zoom" },
-        make("button", { type: "button", "aria-label": "Zoom out", onclick: () => zoom(1 / 1.6) }, "−"),
-        make("button", { type: "button", "aria-label": "Zoom in", onclick: () => zoom(1.6) }, "+"),
-        make("button", { type: "button", "aria-label": "The whole recording", onclick: () => zoom(0) }, "Fit"))),
-    stage, make("div", { class: "legend" }, patch("user", "user"), patch(clip.script ? "system scripted" : "system", clip.script ? "script, not spoken" : "system"), patch("overlap", "both at once"), events.length ? patch("event", clip.script ? "mark" : "event") : null),
+      make("span", { class: "group", role: "group", "aria-label": say("Zoom") },
+        make("button", { type: "button", "aria-label": say("Zoom out"), onclick: () => zoom(1 / 1.6) }, "−"),
+        make("button", { type: "button", "aria-label": say("Zoom in"), onclick: () => zoom(1.6) }, "+"),
+        make("button", { type: "button", "aria-label": say("The whole recording"), onclick: () => zoom(0) }, say("Fit")))),
+    stage, make("div", { class: "legend" }, patch("user", say("user")), patch(clip.script ? "system scripted" : "system", clip.script ? say("script, not spoken") : say("system")), patch("overlap", say("both at once")), events.length ? patch("event", clip.script ? say("mark") : say("event")) : null),
     make("div", { class: "said" }, user.box, other?.box, system?.box));
   const start = () => {
     timeline = makeTimeline(stage, { duration: clip.duration }, { tracks: clip.tracks, events: clip.events }, () => [], seek);
@@ -179,10 +181,10 @@ const openClip = async (place) => {
   show("desk");
   progress();
   const answerBox = byId("answer"), listenBox = byId("listen");
-  const previous = make("button", { type: "button", disabled: at === 0, onclick: () => go(at - 1) }, "Previous", make("kbd", {}, "P"));
-  const onward = make("button", { type: "button", class: "main", onclick: () => next() }, at + 1 < clips.length ? "Next" : "Finish", make("kbd", {}, "Enter"));
+  const previous = make("button", { type: "button", disabled: at === 0, onclick: () => go(at - 1) }, say("Previous"), make("kbd", {}, "P"));
+  const onward = make("button", { type: "button", class: "main", onclick: () => next() }, at + 1 < clips.length ? say("Next") : say("Finish"), make("kbd", {}, say("Enter")));
   const hint = make("span", { class: "small hint", role: "status" });
-  const foot = make("div", { class: "foot" }, previous, onward, hint, make("span", { class: "gap" }), make("span", { class: "small" }, "every answer is kept at once"));
+  const foot = make("div", { class: "foot" }, previous, onward, hint, make("span", { class: "gap" }), make("span", { class: "small" }, say("every answer is kept at once")));
   let card;
   try {
     card = await load(place);
@@ -202,7 +204,7 @@ const openClip = async (place) => {
   listenBox.replaceChildren(
     card.shown.length ? make("dl", { class: "shown" }, card.shown.flatMap(([head, text]) => [make("dt", {}, head), make("dd", {}, text)])) : "",
     ...views.map((view) => view.box));
-  answerBox.replaceChildren(box, make("div", { class: "question remark-field" }, make("label", { for: "note" }, "Note ", make("kbd", {}, "C")), field), foot);
+  answerBox.replaceChildren(box, make("div", { class: "question remark-field" }, make("label", { for: "note" }, `${say("Note")} `, make("kbd", {}, "C")), field), foot);
   questions.into(box);
   questions.show(card.asked, card.answers, card.told);
   current = { hint };
@@ -211,7 +213,7 @@ const openClip = async (place) => {
   turnTo(0);
   for (const view of views) view.start();
   window.scrollTo(0, 0);
-  announce(`Clip ${place + 1} of ${clips.length}`);
+  announce(say("Clip {n} of {all}", { n: place + 1, all: clips.length }));
   byId("desk").dataset.clip = String(place + 1);
   if (place + 1 < clips.length) load(place + 1).catch(() => {});
 };
@@ -227,7 +229,7 @@ const next = async () => {
   if (missing.length && !warned) {
     warned = true;
     questions.turnToMissing();
-    current.hint.textContent = `Open: ${missing.map((question) => question.ask).join(" ")} Enter again leaves it for later.`;
+    current.hint.textContent = say("Open: {questions} Enter again leaves it for later.", { questions: missing.map((question) => question.ask).join(" ") });
     return;
   }
   if (at + 1 < clips.length) { await go(at + 1); return; }
@@ -242,12 +244,12 @@ const finish = () => {
   const open = clips.findIndex((clip) => !clip.done);
   show("end");
   const done = progress();
-  const head = !clips.length ? "There is nothing left for you here." : open < 0 ? `Thank you, ${rater}.` : "Not all is answered yet.";
-  const told = !clips.length ? "Enough people have judged every clip." : open < 0 ? `You answered ${done === 1 ? "the one clip" : `all ${done} clips`}. Everything is kept; you can close this page.` : `${done} of ${clips.length} clips are answered and kept; ${clips.length - done} are open.`;
+  const head = !clips.length ? say("There is nothing left for you here.") : open < 0 ? say("Thank you, {name}.", { name: rater }) : say("Not all is answered yet.");
+  const told = !clips.length ? say("Enough people have judged every clip.") : open < 0 ? count(done, "You answered the one clip. Everything is kept; you can close this page.", "You answered all {n} clips. Everything is kept; you can close this page.") : `${say("{done} of {all} clips are answered and kept", { done, all: clips.length })}${say("; ")}${count(clips.length - done, "{n} is open.", "{n} are open.")}`;
   byId("end").firstElementChild.replaceChildren(make("h2", {}, head), make("p", {}, told), make("div", { class: "foot" },
-    open < 0 ? null : make("button", { type: "button", class: "main", onclick: () => go(open) }, "To the first open one", make("kbd", {}, "Enter")),
-    clips.length ? make("button", { type: "button", onclick: () => go(clips.length - 1) }, "Look at your answers", make("kbd", {}, "P")) : null,
-    make("button", { type: "button", onclick: door }, "Another rater")));
+    open < 0 ? null : make("button", { type: "button", class: "main", onclick: () => go(open) }, say("To the first open one"), make("kbd", {}, say("Enter"))),
+    clips.length ? make("button", { type: "button", onclick: () => go(clips.length - 1) }, say("Look at your answers"), make("kbd", {}, "P")) : null,
+    make("button", { type: "button", onclick: door }, say("Another rater"))));
   byId("end").focus();
   announce(`${head} ${told}`);
 };
