@@ -173,7 +173,7 @@ def test_what_a_killed_maker_left_is_removed(tmp_path: Path, monkeypatch: pytest
     dead.wait()
     for process, left in ((dead.pid, True), (os.getpid(), False)):
         with monkeypatch.context() as context:
-            context.setattr("fullduplex.making.item_folder.os.getpid", lambda process=process: process)
+            context.setattr("fullduplex.data.writers.os.getpid", lambda process=process: process)
             half = item_folder._half_beside(theirs)
         half.mkdir(parents=True)
         synthesise(write(tmp_path, [{"text": "Is it late?"}]), tmp_path / "out", [HIBARI])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
@@ -145,3 +145,11 @@ def member(value: object, key: str, path: Path, field: str = "") -> Any:
     if not isinstance(value, dict) or key not in value:
         raise InputError(path, field, found=brief(value), expected=f"an object with {key!r}")
     return value[key]
+
+
+def no_others(value: Mapping[str, Any], names: Collection[str], path: Path, field: str = "") -> None:
+    """Raise :class:`InputError` where ``value`` has a key that is none of ``names``: it would be passed over."""
+    unknown = sorted(set(value) - set(names))
+    if unknown:
+        place = f"{field}.{unknown[0]}" if field else unknown[0]
+        raise InputError(path, place, found="an unknown key", expected=f"of {', '.join(sorted(names))}")

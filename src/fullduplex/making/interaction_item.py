@@ -13,15 +13,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data import audio
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import read_json
 from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.names import as_file_name
 from fullduplex.driving.cues import plain
 from fullduplex.errors import InputError
+from fullduplex.making.cue_folder import CueItem, is_whole, made_once
 from fullduplex.making.interaction_cues import Said, Timing, backchannels, cues_json
 from fullduplex.making.interaction_script import Anchor, Scripted, occurrences
-from fullduplex.making.item_folder import made_here, same_as_made, whole_folder
 from fullduplex.making.joining import Phrase as Placed
 from fullduplex.making.joining import join, times
 from fullduplex.making.make_item import content_of, recogniser_of, voice_of
@@ -92,56 +91,21 @@ def make_interaction(task: InteractionTask) -> MadeInteraction:
     It is written whole or not at all. Raises :class:`InputError` where it cannot be spoken, nothing places a
     trigger word, or its folder holds what was not made here.
     """
-    if task.folder.exists() and not made_here(task.folder, MAKER):
-        found = "a folder that interactions did not make"
-        raise InputError(task.folder, found=found, expected="a new folder", do="choose another --out")
+    found = "a folder that interactions did not make"
     mark = mark_of(task)
-    damaged = ""
-    if same_as_made(task.folder, mark):
-        damaged = damage(task.folder)
-        if not damaged:
-            return _made(task, kept=True)
+    kept, damaged = made_once(task.folder, MAKER, found, mark, lambda: _item(task, mark))
+    return _made(task, kept=kept, damaged=damaged)
+
+
+def _item(task: InteractionTask, mark: str) -> CueItem:
     said = _say(task)
-    told = _interaction(task, said)
-    with whole_folder(task.folder) as half:
-        for one in said:
-            audio.write(half / f"{one.id}.wav", one.samples, task.rate)
-        write_json(half / "cues.json", cues_json(task.item, said, task.timing))
-        write_json(half / INTERACTION, told)
-        names = sorted(path.name for path in half.iterdir())
-        sound = {f"{one.id}.wav": content_of(half / f"{one.id}.wav") for one in said}
-        write_json(half / "script.json", {**_about(task, mark, said), "files": names, "sha256": sound})
-    return _made(task, kept=False, damaged=damaged)
+    files = {INTERACTION: _interaction(task, said), "cues.json": cues_json(task.item, said, task.timing)}
+    return CueItem({one.id: one.samples for one in said}, task.rate, files, _about(task, mark, said))
 
 
 def is_made(task: InteractionTask) -> bool:
     """Tell whether the item is there, made from the same and whole."""
-    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task)) and not damage(task.folder)
-
-
-def damage(folder: Path) -> str:
-    """Return what is wrong with the sound of a made item, "" where nothing is.
-
-    Each recording has the digest that script.json tells. Where it tells none, as of items that were made before it
-    did, the recordings are as long as it says, and none is silence.
-    """
-    about = read_json(folder / "script.json")
-    told = about.get("sha256")
-    if isinstance(told, dict):
-        names = [name for name, sha256 in told.items() if content_of(folder / as_file_name(name)) != sha256]
-        return f"{names[0]} is not as it was made" if names else ""
-    duration = 0
-    for name in about["files"]:
-        if name.endswith(".wav"):
-            try:
-                samples, rate = audio.read(folder / as_file_name(name))
-            except InputError as error:
-                return str(error)
-            if not samples.any():
-                return f"{name} is silence"
-            duration += len(samples) * SECOND // rate
-    short = in_seconds(round(about["duration"] * SECOND) - duration)
-    return f"the recordings are {short:g} s shorter than they were made" if short else ""
+    return is_whole(task.folder, MAKER, mark_of(task))
 
 
 def mark_of(task: InteractionTask) -> str:

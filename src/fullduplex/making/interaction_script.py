@@ -28,7 +28,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data.files import brief, member, read_json, text
+from fullduplex.data.files import brief, member, no_others, read_json, text
 from fullduplex.data.interactions import PROBES
 from fullduplex.driving.cues import plain
 from fullduplex.errors import InputError
@@ -157,7 +157,7 @@ def raw_items(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
     told = read_json(path)
     if not isinstance(told, dict):
         raise InputError(path, found=brief(told), expected="an object with items")
-    _known(told, _FILE, path, "")
+    no_others(told, _FILE, path)
     if told.get("schema") != SCHEMA:
         raise InputError(path, "schema", found=brief(told.get("schema")), expected=str(SCHEMA))
     scenario = text(told.get("scenario", ""), path, "scenario")
@@ -170,7 +170,7 @@ def raw_items(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
         where = f"items[{n}]"
         if not isinstance(item, dict):
             raise InputError(path, where, found=brief(item), expected="an item, an object")
-        _known(item, _ITEM, path, where)
+        no_others(item, _ITEM, path, where)
         yield where, item, scenario
 
 
@@ -199,7 +199,7 @@ def anchor_of(told: Any, lines: Sequence[Line], target: str, path: Path, where: 
     """Return a trigger word that stands where it says; raises :class:`InputError` where it does not."""
     if not isinstance(told, dict):
         raise InputError(path, where, found=brief(told), expected="an object with line, word and occurrence")
-    _known(told, ("line", "word", "occurrence"), path, where)
+    no_others(told, ("line", "word", "occurrence"), path, where)
     line, word, which = member(told, "line", path, where), member(told, "word", path, where), told.get("occurrence", 1)
     turn = lines[line].turn if type(line) is int and 0 <= line < len(lines) else None
     if turn is None:
@@ -300,7 +300,7 @@ def _check(item: Scripted, path: Path, where: str) -> None:
 def _line(told: Any, path: Path, where: str) -> Line:
     if not isinstance(told, dict):
         raise InputError(path, where, found=brief(told), expected="an object with who and text")
-    _known(told, _LINE, path, where)
+    no_others(told, _LINE, path, where)
     who = member(told, "who", path, where)
     if who not in ("user", "assistant"):
         raise InputError(path, f"{where}.who", found=brief(who), expected="user or assistant")
@@ -322,7 +322,7 @@ def _line(told: Any, path: Path, where: str) -> Line:
 def _probe(told: Any, path: Path, where: str) -> Mapping[str, Any]:
     if not isinstance(told, dict):
         raise InputError(path, where, found=brief(told), expected="an object with type and expected")
-    _known(told, _PROBE, path, where)
+    no_others(told, _PROBE, path, where)
     kind = member(told, "type", path, where)
     if kind not in PROBES:
         raise InputError(path, f"{where}.type", found=brief(kind), expected=f"one of {', '.join(PROBES)}")
@@ -341,13 +341,6 @@ def _state(told: Any, path: Path, where: str) -> tuple[str, ...]:
     if not isinstance(told, list):
         raise InputError(path, where, found=brief(told), expected="a list of texts")
     return tuple(text(one, path, f"{where}[{n}]") for n, one in enumerate(told))
-
-
-def _known(told: Mapping[str, Any], names: Sequence[str], path: Path, where: str) -> None:
-    unknown = sorted(set(told) - set(names))
-    if unknown:
-        raise InputError(path, f"{where}.{unknown[0]}" if where else unknown[0], found="an unknown key",
-                         expected=f"of {', '.join(sorted(names))}")  # fmt: skip
 
 
 def _order(scenario: str) -> int:

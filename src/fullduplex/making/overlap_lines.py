@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data.files import brief, read_json, text
+from fullduplex.data.files import brief, no_others, read_json, text
 from fullduplex.data.official import V15_TASKS
 from fullduplex.errors import InputError
 from fullduplex.making.script import Phrase
@@ -47,9 +47,7 @@ def read_lines(path: Path) -> Lines:
     value = read_json(path)
     if not isinstance(value, dict):
         raise InputError(path, found=brief(value), expected=f"an object with {', '.join(V15_TASKS)}")
-    unknown = sorted(set(value) - {"language", *V15_TASKS})
-    if unknown:
-        raise InputError(path, unknown[0], found="an unknown key", expected=f"language, {', '.join(V15_TASKS)}")
+    no_others(value, ("language", *V15_TASKS), path)
     language = text(value.get("language", "en"), path, "language")
     if not re.fullmatch(r"[a-z]{2,3}", language):
         raise InputError(path, "language", found=brief(language), expected="a language code such as en or fr")

@@ -26,7 +26,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data.files import brief, member, number, parse_json, read_text_file
+from fullduplex.data.files import brief, member, no_others, number, parse_json, read_text_file
 from fullduplex.data.official import task_named
 from fullduplex.errors import InputError
 from fullduplex.making.script import Dialogue, Entry, Phrase, Turn
@@ -97,11 +97,7 @@ def _values(path: Path) -> Iterator[tuple[str, Any]]:
 def _entry(value: Any, path: Path, where: str, position: int) -> Entry:
     if not isinstance(value, dict):
         raise InputError(path, where, found=brief(value), expected="a dialogue, an object")
-    unknown = sorted(set(value) - _KNOWN)
-    if unknown:
-        raise InputError(
-            path, f"{where}.{unknown[0]}", found="an unknown key", expected=f"of {', '.join(sorted(_KNOWN))}"
-        )
+    no_others(value, _KNOWN, path, where)
     common = {key: one for key, one in value.items() if key not in ("lines", "dataset", "id")}
     own = value.get("lines")
     if own is None:

@@ -33,7 +33,7 @@ from typing import Any
 from fullduplex.data.audio import probe
 from fullduplex.data.check import Finding
 from fullduplex.data.dataset import Entry
-from fullduplex.data.files import brief, member, read_json, text, time
+from fullduplex.data.files import brief, member, no_others, read_json, text, time
 from fullduplex.driving.cues import Due, at, due_from_json
 from fullduplex.driving.talk import HangUp
 from fullduplex.errors import InputError
@@ -126,7 +126,7 @@ def read_cues(path: Path) -> Stimulus:
     told = read_json(path)
     if not isinstance(told, dict):
         raise InputError(path, found=brief(told), expected="an object with cues")
-    _known(told, _MEMBERS, path, "")
+    no_others(told, _MEMBERS, path)
     if told.get("schema", 1) != 1:
         raise InputError(path, "schema", found=brief(told["schema"]), expected="1")
     branches = told.get("branches")
@@ -196,7 +196,7 @@ def inside(path: Path, name: str, field: str) -> Path:
 def _cue(told: Any, path: Path, where: str) -> Cued:
     if not isinstance(told, dict):
         raise InputError(path, where, found=brief(told), expected="an object with audio and due")
-    _known(told, _CUE_MEMBERS, path, where)
+    no_others(told, _CUE_MEMBERS, path, where)
     event = text(told.get("event", ""), path, f"{where}, event")
     if event and event not in KINDS:
         raise InputError(path, f"{where}, event", found=event, expected=f"one of {', '.join(KINDS)}")
@@ -217,7 +217,7 @@ def _cue(told: Any, path: Path, where: str) -> Cued:
 def _hang_up(told: Any, path: Path) -> HangUp:
     if not isinstance(told, dict):
         raise InputError(path, "hang_up", found=brief(told), expected="an object with quiet and patience")
-    _known(told, {"quiet", "patience"}, path, "hang_up")
+    no_others(told, {"quiet", "patience"}, path, "hang_up")
     given = {key: seconds(time(value, path, f"hang_up, {key}")) for key, value in told.items()}
     if any(value <= 0 for value in given.values()):
         raise InputError(path, "hang_up", found=brief(told), expected="times above 0")
@@ -236,9 +236,3 @@ def _list(told: Any, path: Path, where: str) -> list[Any]:
     if not isinstance(told, list):
         raise InputError(path, where, found=brief(told), expected="a list")
     return told
-
-
-def _known(told: Mapping[str, Any], names: set[str], path: Path, where: str) -> None:
-    unknown = sorted(set(told) - names)
-    if unknown:
-        raise InputError(path, where, found=repr(unknown[0]), expected=", ".join(sorted(names)))

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data import audio
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import read_json
 from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
@@ -17,10 +16,9 @@ from fullduplex.making.acting.markup import SHORTEST_PAUSE
 from fullduplex.making.acting.script import ActionItem
 from fullduplex.making.acting.sound import ASIDE, BACKGROUND, Cue, Heard, Voices, alone_of, turn_of
 from fullduplex.making.acting.words import Mark
-from fullduplex.making.interaction_item import damage
-from fullduplex.making.item_folder import made_here, same_as_made, whole_folder
+from fullduplex.making.cue_folder import CueItem, is_whole, made_once
 from fullduplex.making.joining import times
-from fullduplex.making.make_item import content_of, recogniser_of, voice_of
+from fullduplex.making.make_item import recogniser_of, voice_of
 from fullduplex.making.speaking import Speaker
 from fullduplex.model.spans import SECOND, Span, in_seconds
 from fullduplex.model.spec import Spec, digest
@@ -90,30 +88,22 @@ def make_action(task: ActionTask) -> MadeAction:
     It is written whole or not at all. Raises :class:`InputError` where it cannot be spoken, nothing places a word that
     a mark hangs on, or its folder holds what was not made here.
     """
-    if task.folder.exists() and not made_here(task.folder, MAKER):
-        found = "a folder that was not made from these scripts"
-        raise InputError(task.folder, found=found, expected="a new folder", do="choose another --out")
     mark = mark_of(task)
-    damaged = ""
-    if same_as_made(task.folder, mark):
-        damaged = damage(task.folder)
-        if not damaged:
-            return _made(task, kept=True)
+    kept, damaged = made_once(
+        task.folder, MAKER, "a folder that was not made from these scripts", mark, lambda: _item(task, mark)
+    )
+    return _made(task, kept=kept, damaged=damaged)
+
+
+def _item(task: ActionTask, mark: str) -> CueItem:
     cues = cues_of(task)
-    with whole_folder(task.folder) as half:
-        for cue in cues:
-            audio.write(half / f"{cue.id}.wav", cue.samples, cue.rate)
-        write_json(half / "cues.json", cues_json(task.item, cues, task.asking))
-        write_json(half / INTERACTION, _interaction(task, cues))
-        names = sorted(path.name for path in half.iterdir())
-        sound = {f"{cue.id}.wav": content_of(half / f"{cue.id}.wav") for cue in cues}
-        write_json(half / "script.json", {**_about(task, mark, cues), "files": names, "sha256": sound})
-    return _made(task, kept=False, damaged=damaged)
+    files = {"cues.json": cues_json(task.item, cues, task.asking), INTERACTION: _interaction(task, cues)}
+    return CueItem({cue.id: cue.samples for cue in cues}, task.rate, files, _about(task, mark, cues))
 
 
 def is_made(task: ActionTask) -> bool:
     """Tell whether the item is there, made from the same and whole."""
-    return made_here(task.folder, MAKER) and same_as_made(task.folder, mark_of(task)) and not damage(task.folder)
+    return is_whole(task.folder, MAKER, mark_of(task))
 
 
 def mark_of(task: ActionTask) -> str:

@@ -21,7 +21,7 @@ In stop, hold_floor and recover the user speaks twice: a request, and what is sa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from dataclasses import field as member_of
 from importlib.resources import files
@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.benchmarks.duplexact.conditions import Condition, condition_named, conditions
-from fullduplex.data.files import brief, member, read_json, text
+from fullduplex.data.files import brief, member, no_others, read_json, text
 from fullduplex.data.interactions import SETTINGS
 from fullduplex.driving.personas import read_personas
 from fullduplex.errors import InputError
@@ -167,7 +167,7 @@ def _raw(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
     told = read_json(path)
     if not isinstance(told, dict):
         raise InputError(path, found=brief(told), expected="an object with scenario and items")
-    _known(told, _FILE, path, "")
+    no_others(told, _FILE, path)
     if told.get("schema") != SCHEMA:
         raise InputError(path, "schema", found=brief(told.get("schema")), expected=str(SCHEMA))
     found = member(told, "items", path)
@@ -177,7 +177,7 @@ def _raw(path: Path) -> Iterator[tuple[str, dict[str, Any], str]]:
         where = f"items[{n}]"
         if not isinstance(item, dict):
             raise InputError(path, where, found=brief(item), expected="an item, an object")
-        _known(item, _ITEM, path, where)
+        no_others(item, _ITEM, path, where)
         own = "scenario" in item
         scenario = text(
             member(item if own else told, "scenario", path), path, f"{where}.scenario" if own else "scenario"
@@ -217,7 +217,7 @@ def _lines(told: Mapping[str, Any], path: Path, where: str) -> tuple[Line, ...]:
         place = f"{where}.lines[{n}]"
         if not isinstance(one, dict):
             raise InputError(path, place, found=brief(one), expected="an object with who and text")
-        _known(one, _LINE, path, place)
+        no_others(one, _LINE, path, place)
         who = member(one, "who", path, place)
         if who not in ("user", "assistant"):
             raise InputError(path, f"{place}.who", found=brief(who), expected="user or assistant")
@@ -264,10 +264,3 @@ def _check_pause(item: ActionItem, path: Path, where: str) -> None:
         found = "a pause after a whole sentence" if whole else "a pause inside a sentence"
         expected = "one inside a sentence" if whole else "one after a whole sentence"
         raise InputError(path, where, found=found, expected=f"{expected} in {item.scenario}")
-
-
-def _known(told: Mapping[str, Any], names: Sequence[str], path: Path, where: str) -> None:
-    unknown = sorted(set(told) - set(names))
-    if unknown:
-        field = f"{where}.{unknown[0]}" if where else unknown[0]
-        raise InputError(path, field, found="an unknown key", expected=f"of {', '.join(sorted(names))}")
