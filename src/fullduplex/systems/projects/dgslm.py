@@ -2,10 +2,10 @@
 
 It was made to generate both sides. In ``steps`` the user's side is real: after each chunk of the user both channels
 go on for as long, the system's side sounds while the next chunk is heard, and what the model took the user to say is
-thrown away. ``continuation`` is the model's own use: both channels are given to the end of the input, the system's as
-silence, and go on from there; it can say nothing before, and hears nothing after. How others made it live is not
-published in detail: this is one way. Its steps are tested on a stand-in; *not verified live*: neither fairseq nor
-its weights are here.
+thrown away. ``continuation`` is the model's own use: both channels are given up to the user's last sound, the
+system's as silence, and go on from there; it can say nothing before, and hears nothing after. How others made it live
+is not published in detail: this is one way. Tested on a stand-in; *not verified live*: neither fairseq nor its weights
+are here.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fullduplex.errors import ConversationError, InputError, printable
 from fullduplex.model.spans import SECOND, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.function import Steps
-from fullduplex.systems.offline import Answer, Block, OfflineLink, offline_traits
+from fullduplex.systems.offline import Answer, OfflineLink, end_of_sound, offline_traits
 from fullduplex.systems.projects.home import home_of, python_of, revision_of, weights_of
 from fullduplex.systems.projects.worker import Worker, worker
 from fullduplex.systems.recipes import TwoChannels, Units
@@ -51,7 +51,8 @@ class Dgslm:
     ``weights``: the folder with the files that its page publishes (``hubert_fisher.pt``, ``hubert_fisher_km_500.bin``,
     ``hifigan_vocoder``, ``config.json``, ``speech_dlm_base.pt``, ``dict.unitA.txt``, ``dict.unitB.txt``).
 
-    ``mode``: ``steps`` with chunks of ``frame`` seconds, whole in 20 ms, or ``continuation`` for ``goes_on`` seconds.
+    ``mode``: ``steps`` with chunks of ``frame`` seconds, whole in 20 ms, or ``continuation`` from the user's last sound
+    above -40 dB to the end of the input.
     ``context``: how many units of 20 ms it remembers. ``user``: which of its channels, ``A`` or ``B``, the user is.
     ``speaker``: the vocoder's voice. ``device``: ``auto``, ``cuda``, ``cpu``. Each talk samples from ``seed`` on.
     ``timeout``: how many seconds a step, or the continuation, may take, and ``declared`` how many it takes on the
@@ -65,7 +66,6 @@ class Dgslm:
     weights: str = ""
     mode: Literal["steps", "continuation"] = "steps"
     frame: float = 0.5
-    goes_on: float = 10.0
     context: int = 1_500
     user: Literal["A", "B"] = "A"
     speaker: int = 4
@@ -87,8 +87,8 @@ class Dgslm:
                 raise InputError("dgslm", name, found=value, expected=" or ".join(known))
         if not 0.02 <= self.frame <= 60 or seconds(self.frame) % (SECOND // 50):
             raise InputError("dgslm", "frame", found=self.frame, expected="seconds, 0.02 to 60, whole in 20 ms")
-        if not 0 < self.goes_on <= 600 or not 0 < self.timeout <= 86_400 or not self.declared >= 0:
-            raise InputError("dgslm", "goes_on and timeout", expected="seconds above 0, at most 600 and a day")
+        if not 0 < self.timeout <= 86_400 or not self.declared >= 0:
+            raise InputError("dgslm", "timeout", found=self.timeout, expected="seconds above 0, at most a day")
         if self.context < 1 or self.speaker < 0 or not 0 <= self.seed < 2**63:
             raise InputError("dgslm", "context, speaker, seed", expected="whole numbers, the first 1 or more")
         python_of("dgslm", self.python)
@@ -113,15 +113,7 @@ class Dgslm:
     @property
     def spec(self) -> Spec:
         """Return how it is asked, and the digest of the project's code; where it runs changes nothing."""
-        names = (
-            "mode",
-            "frame" if self.mode == "steps" else "goes_on",
-            "context",
-            "user",
-            "speaker",
-            "seed",
-            "timeout",
-        )
+        names = ("mode", "context", "user", "speaker", "seed", "timeout", *(("frame",) if self.mode == "steps" else ()))
         options: dict[str, Any] = {name: getattr(self, name) for name in names} | {"declared": self.declared}
         return Spec("dgslm", {"model": "speech_dlm_base"} | options, revision_of(self._folder(), FILES))
 
@@ -129,7 +121,7 @@ class Dgslm:
     def traits(self) -> Traits:
         """Return a chunk for a chunk, one talk at a time; or that it hears nothing before the last frame."""
         if self.mode == "continuation":
-            return offline_traits(RATE, RATE, "aligned")
+            return offline_traits(RATE, RATE, "speech")
         return Traits(
             RATE,
             RATE,
@@ -151,9 +143,9 @@ class Dgslm:
             silence = aside.wait(partial(models.begin, self.seed))
             settings |= {"silence": silence}
             if self.mode == "continuation":
-                settings |= {"fed": "whole", "silent_before_the_end": "by construction"}
+                settings |= {"fed": "whole", "silent_while_the_user_speaks": "by construction"}
                 work, declared = partial(self._gone_on, models, silence), seconds(self.declared)
-                yield OfflineLink(Ready(settings), self.traits, work, lambda _: declared, "aligned", aside)
+                yield OfflineLink(Ready(settings), self.traits, work, lambda _: declared, "speech", aside)
                 return
             hearing = _Hearing(models, round(self.frame * 50))
             steps = TwoChannels(hearing.encode, models.go_on, models.decode, silence=silence, context=self.context)
@@ -171,14 +163,15 @@ class Dgslm:
         return worker((python_of("dgslm", self.python), str(_WORKER), *told), self._folder(), "dgslm's models")
 
     def _gone_on(self, models: _Models, silence: int, heard: Samples) -> Answer:
-        """Return what the system says from the end of the input on."""
-        user = list(models.encode(heard))[-self.context :]
-        if not user:
-            raise ConversationError("dgslm: the input is shorter than a unit of sound")
-        _, said = models.go_on(user, [silence] * len(user), round(self.goes_on * 50))
-        samples = models.decode(said)
-        block = Block(len(heard) * SECOND // RATE, 0, len(samples) * SECOND // RATE)
-        return Answer(samples, blocks=(block,) if block.end else (), facts={"units": len(said)})
+        """Return what the system says from the user's last sound on; it is given nothing that comes later."""
+        given = heard[: end_of_sound(heard, RATE) * RATE // SECOND]
+        user = list(models.encode(given))[-self.context :] if len(given) >= 2 * UNIT else []
+        count = -(-(len(heard) - len(given)) // UNIT)
+        if not user or not count:
+            why = "is shorter than a unit of sound" if not user else "ends with the user's last sound"
+            raise ConversationError(f"dgslm: the input {why}: there is nothing to go on from, or for")
+        _, said = models.go_on(user, [silence] * len(user), count)
+        return Answer(models.decode(said), facts={"units": len(said)})
 
 
 class _Models:

@@ -67,7 +67,11 @@ class Worker:
             self._told.close()
             why = getattr(error, "strerror", None) or error
             raise ConversationError(f"{self._whose} could not be started: {why}") from error
-        self._read()
+        try:
+            self._read()
+        except ConversationError:
+            self.stop()
+            raise
 
     def _asked(self, request: Mapping[str, Any]) -> dict[str, Any]:
         process = self._process
