@@ -1,10 +1,9 @@
 """One talk over the Realtime API: events become sound, words and flushes, and it is told what was heard.
 
-A chunk's id is its response's. What has to be taken back, and when: at ``input_audio_buffer.speech_started``, unless
-``interrupt_response`` is false, every response that has not been heard to its end; late deltas of it keep its id and
-so are dropped by the player. At the next frame, when the player's position is exact, ``conversation.item.truncate``
-tells the server how much of each item was heard: never more than came, since it is counted from what came.
-``output_audio_buffer.cleared`` (Azure, and servers with WebRTC behind) takes back the response that it names.
+A chunk's id is its response's. ``input_audio_buffer.speech_started`` takes back, unless ``interrupt_response`` is
+false, what was not heard to its end (:mod:`fullduplex.systems.openai.responses`); late deltas of it keep its id and so
+are dropped by the player. At the next frame ``conversation.item.truncate`` tells the server how much of each item was
+heard. ``output_audio_buffer.cleared`` (Azure, and servers with WebRTC behind) takes back the response that it names.
 
 ``speech_started`` carries the padding in front of the user's speech, and ``speech_stopped`` the silence that was waited
 for: they are kept as they are told, with the settings that say how long both are.
@@ -14,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fullduplex.driving.link import Happening, Note, Position, Ready, Said, UserVad
@@ -23,6 +22,7 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.systems.openai.line import Event, Line, error_text, member, milliseconds, text
 from fullduplex.systems.openai.presets import BETA
+from fullduplex.systems.openai.responses import Place, Response, Responses
 from fullduplex.systems.openai.session import Session, kept, told_formats
 from fullduplex.systems.openai.sound import Format, Voice, announced, bytes_of, encoded, text_of, wav
 from fullduplex.systems.talking import Translating
@@ -71,21 +71,6 @@ class Agreed:
     truncates: bool = True
 
 
-@dataclass(slots=True)
-class _Response:
-    """A response: the samples that came of each item, in order; how many of all were heard; whether it is over."""
-
-    id: str
-    items: dict[tuple[str, int], int] = field(default_factory=dict)
-    heard: int = 0
-    done: bool = False
-    dropped: bool = False
-
-    @property
-    def came(self) -> int:
-        return sum(self.items.values())
-
-
 class Talking(Translating[Event | Note, Mapping[str, Any]]):
     """One talk over a line. ``told`` are the driver's settings, ``session`` is asked for, ``longest`` its limit."""
 
@@ -95,11 +80,9 @@ class Talking(Translating[Event | Note, Mapping[str, Any]]):
         super().__init__(line, told)
         self._line, self._agreed, self._session, self._longest = line, agreed, session, longest
         self._voice = Voice(agreed.formats[1], agreed.rates[1], agreed.rates[1])
-        self._responses: dict[str, _Response] = {}
-        self._speaking = ""
-        self._truncate: list[_Response] = []
+        self._responses = Responses(agreed.rates[1])
         self._written: set[tuple[str, str, int]] = set()
-        self._last: tuple[_Response, tuple[str, int]] | None = None
+        self._last: tuple[Response, Place] | None = None
         self._sent = 0
 
     async def get_ready(self) -> None:
@@ -143,23 +126,11 @@ class Talking(Translating[Event | Note, Mapping[str, Any]]):
 
     async def heard(self, position: Position) -> None:
         """Keep how far it was heard, and tell how much of what was taken back had been."""
-        response = self._responses.get(position.id)
-        if response is not None:
-            self._speaking = position.id
-            # The position was cut to a whole microsecond: the sample that it lies in was heard.
-            response.heard = min(response.came, -(-position.played * self._agreed.rates[1] // SECOND))
-        cut, self._truncate = self._truncate, []
-        for one in cut if self._agreed.truncates else ():
-            left = one.heard
-            for (item, content), came in one.items.items():
-                of_it = min(left, came)
-                left -= of_it
-                if item and of_it < came:
-                    at = of_it * 1_000 // self._agreed.rates[1]
-                    await self.give(
-                        {"type": "conversation.item.truncate", "item_id": item, "content_index": content,
-                         "audio_end_ms": at}
-                    )  # fmt: skip
+        for (item, content), samples in self._responses.heard(position):
+            if self._agreed.truncates:
+                at = samples * 1_000 // self._agreed.rates[1]
+                told = {"item_id": item, "content_index": content, "audio_end_ms": at}
+                await self.give({"type": "conversation.item.truncate", **told})
 
     def ended(self, why: str) -> str:
         """Return why the talk ended: the session's limit and the server's last error are told with it."""
@@ -179,9 +150,9 @@ class Talking(Translating[Event | Note, Mapping[str, Any]]):
         if kind in ("input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped"):
             return self._user(kind.endswith("started"), told)
         if kind == "output_audio_buffer.cleared":
-            return self._taken_back(self._responses.get(text(told, "response_id")))
+            return self._taken_back(text(told, "response_id"))
         if kind == "response.created":
-            self._of(text(told, "response", "id"))
+            self._responses.of(text(told, "response", "id"))
             return [Note("response.created", {"id": text(told, "response", "id")})]
         if kind == "response.done":
             return self._done(told)
@@ -200,16 +171,13 @@ class Talking(Translating[Event | Note, Mapping[str, Any]]):
             return [Note(printable(kind, 80), _members(told))]
         return [Note("unknown", {"type": printable(kind, 80), "members": [printable(key) for key in list(told)[:20]]})]
 
-    def _of(self, id: str) -> _Response:
-        return self._responses.setdefault(id, _Response(id))
-
     def _sound(self, told: Event) -> list[Happening]:
         try:
             data = bytes_of(told.get("delta"))
         except ValueError:
             return [Note("unreadable", _members(told))]
         events: list[Happening] = []
-        response = self._of(text(told, "response_id"))
+        response = self._responses.of(text(told, "response_id"))
         place = (text(told, "item_id"), index if isinstance(index := told.get("content_index"), int) else 0)
         if place not in response.items:
             # What an utterance before held back for a change of rate belongs to it.
@@ -246,29 +214,15 @@ class Talking(Translating[Event | Note, Mapping[str, Any]]):
         vad = UserVad(speaking, milliseconds(told.get("audio_start_ms" if speaking else "audio_end_ms")))
         if not speaking or not self._agreed.interrupts:
             return [vad]
-        return [vad, *self._taken_back(None)]
+        return [vad, *self._taken_back()]
 
-    def _taken_back(self, one: _Response | None) -> list[Happening]:
-        """Take back ``one`` response, else all that were not heard to their end; with none, a flush of nothing."""
-        if one is None:
-            known = list(self._responses.values())
-            now = next((n for n, response in enumerate(known) if response.id == self._speaking), 0)
-            found = [r for r in known[now:] if not r.dropped and (not r.done or r.heard < r.came)]
-        else:
-            found = [one]
-        events = self._tail()
-        for response in found:
-            response.dropped = True
-            # Where nothing of it was heard, the position will name another.
-            self._truncate.append(response)
-            events.append(Flush(response.id or None))
-            if not response.id:
-                # Without ids the next one is another, and cannot be told from this one.
-                del self._responses[""]
-        return events if found else [*events, Flush(None)]
+    def _taken_back(self, id: str | None = None) -> list[Happening]:
+        """Take back one response, else all that were not heard to their end; with none, a flush of nothing."""
+        taken = self._responses.take_back(id)
+        return [*self._tail(), *(Flush(scope) for scope in taken)]
 
     def _done(self, told: Event) -> list[Happening]:
-        response = self._of(text(told, "response", "id"))
+        response = self._responses.of(text(told, "response", "id"))
         response.done = True
         data: dict[str, Any] = {"id": response.id, "status": text(told, "response", "status")}
         for name in ("status_details", "usage"):
