@@ -109,7 +109,7 @@ def test_a_replay_without_a_rule_for_hanging_up_lasts_as_long_as_its_audio(tmp_p
     [
         ({"cues": [], "branches": "nowhere.json"}, "not there"),
         ({"cues": [{"audio": "a.wav", "due": {"when": "into_reply", "delay": 1}}], "hang_up": None}, "a rule"),
-        ({"cues": [{"audio": "a.wav", "due": {"when": "at", "time": 0}, "volume": 3}]}, "'volume'"),
+        ({"cues": [{"audio": "a.wav", "due": {"when": "at", "time": 0}, "volume": 3}]}, "volume: found an unknown key"),
         ({"simulated": 3}, "an object"),
         ({"cues": [{"audio": "a.wav", "due": {"when": "at", "time": 0}}], "hang_up": {"quiet": 0}}, "above 0"),
         ({"cues": [{"audio": "a.wav", "due": {"when": "at", "time": 0}, "event": "sneeze"}]}, "interruption"),
