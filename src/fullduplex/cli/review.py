@@ -36,7 +36,7 @@ def _forms(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     metavar="NAME|FILE",
     help="The questionnaire, or a file of your own that ends in .toml. Default: behaviour for fdb-1.5, interruption "
     "where the run has interruptions, whisper where all chosen items ask for one, else naturalness; preference for "
-    "two runs; duplexact for items.",
+    "two runs; duplexact for items, accept for those that harvest made by rules of Full-Duplex-Bench.",
 )
 @click.option("--only", multiple=True, metavar="SET", help="Only items of this set; may be given several times.")
 @click.option(
@@ -131,21 +131,23 @@ def _items(paths: Sequence[Path], given: Mapping[str, Any]) -> int:
     """Let people judge items, or print what they answered; return the exit status."""
     from fullduplex.reporting.language import language_named
     from fullduplex.reporting.review.forms import load
-    from fullduplex.reporting.review.items import ItemReview, choose_items, is_review
+    from fullduplex.reporting.review.items import ItemReview, choose_items, is_harvest, is_review
     from fullduplex.reporting.review.translated import form_told
 
     if len(paths) > 1:
         raise RunError(f"items are reviewed a folder at a time, and {len(paths)} were given; give one")
     there = ItemReview.open(paths[0]) if is_review(paths[0]) else None
-    if there is None and not any(paths[0].rglob("cues.json")):
+    of_harvest = there is None and is_harvest(paths[0])
+    if there is None and not of_harvest and not any(paths[0].rglob("cues.json")):
         raise RunError(f"{paths[0]}: holds neither a run (run.json) nor items (cues.json); give one or the other")
     data, out = paths[0], given["out"] or Path(f"{paths[0].resolve().name}.review")
     if there is not None:
         data, out = there.data, paths[0]
     if there is None and is_review(out):
         there = ItemReview.open(out)
+    default = "accept" if of_harvest else "duplexact"
     tell = language_named(given["report_language"] or (there.language if there else "en"))
-    form = form_told(load(given["form_name"] or (str(there.about["form"]["name"]) if there else "duplexact")), tell)
+    form = form_told(load(given["form_name"] or (str(there.about["form"]["name"]) if there else default)), tell)
     if given["amends"] or given["verdicts"]:
         option = "--amend" if given["amends"] else "--verdict"
         raise RunError(f"{option} is for runs, and {paths[0]} holds items; leave {option} out")

@@ -47,6 +47,7 @@ HEADINGS = {
     "event": "Then is heard",
     "action": "Behaviour called for",
     "condition": "Situation",
+    "found": "What the rule found",
     "clean": "In the same talk without it, the system says",
     "verdict": "The program's verdict",
 }

@@ -115,7 +115,11 @@ class Desk:
                 {
                     "name": SIDES[side] if self.form.pairwise else "",
                     "sound": self._sound_id(str(seat_id), side, clip),
-                    **{key: sheet[key] for key in ("duration", "tracks", "events", "others", "script") if key in sheet},
+                    **{
+                        key: sheet[key]
+                        for key in ("duration", "tracks", "events", "others", "script", "person")
+                        if key in sheet
+                    },
                 }
                 for side, (clip, sheet) in enumerate(zip(seat.clips, sheets, strict=True))
             ],

@@ -17,10 +17,12 @@ from fullduplex.data.files import brief, member, read_json, text, write_json
 from fullduplex.data.interactions import FILE as INTERACTION
 from fullduplex.data.interactions import read_interaction
 from fullduplex.errors import InputError, RunError
+from fullduplex.making.harvest.fdb.harvest import SUMMARY as HARVEST
 from fullduplex.model.spec import digest
 from fullduplex.reporting.language import ORIGINAL
 from fullduplex.reporting.review.dealing import drawn_of_each
 from fullduplex.reporting.review.forms import Form
+from fullduplex.reporting.review.harvest_clip import HarvestClip, is_harvested
 from fullduplex.reporting.review.item_clip import ItemClip
 from fullduplex.reporting.review.labels import labels_of
 from fullduplex.reporting.review.subjects import UNSURE, Chosen, Subject, check_sets, contested, left_out_told, listed
@@ -87,6 +89,19 @@ def _is_question(one: object) -> bool:
     )
 
 
+def is_harvest(path: Path) -> bool:
+    """Return whether ``path`` holds items that were harvested by rules of Full-Duplex-Bench."""
+    if not (path / HARVEST).is_file():
+        return False
+    told = read_json(path / HARVEST)
+    asked = told.get("asked") if isinstance(told, dict) else None
+    return isinstance(asked, dict) and "system_side" in asked
+
+
+#: The home of a clip that is only looked at.
+_NOWHERE = ItemReview(Path(), {})
+
+
 def is_review(path: Path) -> bool:
     """Return whether ``path`` is the folder of a review of items."""
     return (path / FILE).is_file()
@@ -117,9 +132,7 @@ def choose_items(
         why = "; ".join(f"{n} {reason}" for reason, n in left_out.items()) or "it holds none"
         raise RunError(f"{data}: no item to review with {form.name} ({why})")
     review = _begun(data, out, form, entries, per_set, seed, language)
-    subjects = [
-        Subject(entry.set, entry.id, entry.task, (ItemClip(review, entry),)) for entry in entries.values()
-    ]  # fmt: skip
+    subjects = [Subject(entry.set, entry.id, entry.task, (_clip(review, entry),)) for entry in entries.values()]
     check_sets(subjects, only)
     if only:
         subjects = [subject for subject in subjects if subject.set in only]
@@ -130,7 +143,8 @@ def choose_items(
         subjects = listed(subjects, Path(queue))
     if not subjects:
         raise RunError(f"{data}: nothing to review with {form.name}: no item answers the filters")
-    return review, Chosen(tuple(subjects), tuple(starmap(left_out_told, left_out.items())), True)
+    return review, Chosen(tuple(subjects), tuple(starmap(left_out_told, left_out.items())), True,
+                          any(map(is_harvested, entries.values())))  # fmt: skip
 
 
 def _apart(data: Path, out: Path) -> None:
@@ -139,9 +153,15 @@ def _apart(data: Path, out: Path) -> None:
         raise InputError("--out", found=str(out), expected="a folder outside that of the items")
 
 
+def _clip(review: ItemReview, entry: Entry) -> ItemClip | HarvestClip:
+    return HarvestClip(review, entry) if is_harvested(entry) else ItemClip(review, entry)
+
+
 def _fits(entry: Entry, form: Form, left_out: Counter[str]) -> bool:
     reason = ""
-    if CUES not in entry.files:
+    if is_harvested(entry):
+        reason = _harvested_unfit(entry, form)
+    elif CUES not in entry.files:
         reason = f"have no {CUES}, which says what is heard when"
     elif form.tasks and entry.task not in form.tasks:
         reason = f"are of a task that {form.name} does not ask about"
@@ -161,6 +181,22 @@ def _fits(entry: Entry, form: Form, left_out: Counter[str]) -> bool:
     if reason:
         left_out[reason] += 1
     return not reason
+
+
+def _harvested_unfit(entry: Entry, form: Form) -> str:
+    if form.tasks and entry.task not in form.tasks:
+        return f"are of a task that {form.name} does not ask about"
+    if entry.system_voice is None:
+        return "have no sound of the other person"
+    if any(one.kind == "scale" for one in form.questions) or "action" in form.labels:
+        # They ask how good an item's words or voice are, or for the label of a condition.
+        return f"are people's talk, which {form.name} does not ask about"
+    try:
+        HarvestClip(_NOWHERE, entry).card(form)
+        _told(entry)
+    except InputError:
+        return "cannot be read"
+    return ""
 
 
 def _begun(
@@ -220,6 +256,14 @@ def _same(there: ItemReview, about: Mapping[str, Any]) -> None:
 
 def _told(entry: Entry) -> dict[str, str]:
     """Return what is known of an item but its content; raises :class:`InputError` where a file of it is damaged."""
+    if is_harvested(entry):
+        for voice in (entry.user_voice, entry.system_voice):
+            if voice is not None:
+                audio.probe(voice.path)
+        return {
+            "set": entry.set, "item": entry.id, "scenario": entry.task, "setting": "", "origin": "recorded",
+            "group": entry.group,
+        }  # fmt: skip
     told = read_interaction(entry.files[INTERACTION], entry.task) if INTERACTION in entry.files else {}
     for cue in stimulus(entry).cues:
         audio.probe(cue.audio)
@@ -237,8 +281,14 @@ def _told(entry: Entry) -> dict[str, str]:
 
 def _content(entry: Entry) -> str:
     """Return a digest of all that a rater hears and sees of an item."""
+    if is_harvested(entry):
+        return _digest_of(HarvestClip(_NOWHERE, entry).files())
     found = {cue.audio.name: cue.audio for cue in stimulus(entry).cues}
     found |= {name: entry.files[name] for name in (CUES, INTERACTION) if name in entry.files}
+    return _digest_of(found)
+
+
+def _digest_of(found: Mapping[str, Path]) -> str:
     made = []
     for name, path in sorted(found.items()):
         try:

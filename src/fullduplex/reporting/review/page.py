@@ -17,10 +17,13 @@ _SHARED = ("base.js", "timeline.js", "sound.js")
 _OWN = ("questions.js", "review.js")
 
 
-def render(form: Form, token: str, *, of_items: bool = False, tell: Language = ENGLISH) -> tuple[bytes, str]:
+def render(
+    form: Form, token: str, *, of_items: bool = False, of_people: bool = False, tell: Language = ENGLISH
+) -> tuple[bytes, str]:  # fmt: skip
     """Return the page as bytes, and its content security policy for the header.
 
-    ``of_items``: no system is heard, and the page does not speak of one. ``form`` is in the language of ``tell``, see
+    ``of_items``: no system is heard, and the page does not speak of one; ``of_people``: another person is. ``form`` is
+    in the language of ``tell``, see
     :func:`fullduplex.reporting.review.translated.form_told`.
     """
     from jinja2 import Environment, StrictUndefined
@@ -39,6 +42,7 @@ def render(form: Form, token: str, *, of_items: bool = False, tell: Language = E
     page = environment.from_string(_own("review.html")).render(
         form=form,
         of_items=of_items,
+        of_people=of_people,
         language=tell.code,
         data=Markup(_inert(given)),
         style=Markup(style),

@@ -41,7 +41,9 @@ class ReviewServer(ThreadingHTTPServer):
     def __init__(self, desk: Desk, port: int = 0, tell: Callable[[str], None] = lambda text: None) -> None:
         self.desk, self.tell = desk, tell
         self.token = secrets.token_urlsafe(24)
-        self.page, self.policy = render(desk.form, self.token, of_items=desk.chosen.of_items, tell=desk.language)
+        self.page, self.policy = render(
+            desk.form, self.token, of_items=desk.chosen.of_items, of_people=desk.chosen.of_people, tell=desk.language
+        )
         try:
             super().__init__((HOST, port), _Handler)
         except OSError as error:

@@ -119,12 +119,13 @@ class Subject:
 class Chosen:
     """What is reviewed, and a sentence for each kind of item that is not.
 
-    ``of_items``: these are items that no system is heard in.
+    ``of_items``: these are items that no system is heard in; ``of_people``: the other voice is a person's.
     """
 
     subjects: tuple[Subject, ...]
     remarks: tuple[str, ...] = ()
     of_items: bool = False
+    of_people: bool = False
 
 
 def choose(

@@ -116,7 +116,7 @@ const makeView = (clip, place) => {
     sound.seek(Math.max(0, (events.length > 1 ? next : events[0]).start - LEAD));
     if (sound.audio.paused) sound.toggle();
   };
-  const sides = [["both", say("Both")], ["user", say("User")], ["system", say("System")]].map(([side, text]) => make("button", {
+  const sides = [["both", say("Both")], ["user", say("User")], ["system", clip.person ? say("Other person") : say("System")]].map(([side, text]) => make("button", {
     type: "button", "aria-pressed": String(side === "both"),
     onclick: (event) => { sound.solo(side); for (const one of sides) one.setAttribute("aria-pressed", String(one === event.currentTarget)); },
   }, text));
@@ -125,21 +125,21 @@ const makeView = (clip, place) => {
   const user = transcript("user", say("User"), clip.tracks.user.words, seek);
   const other = clip.others?.length ? transcript("other", say("Somebody else"), clip.others, seek) : null;
   // An item that no system has heard yet may have no line of the script's either.
-  const system = clip.script && !clip.tracks.system.words.length ? null : transcript("system", clip.script ? say("Assistant, as the script has it: not spoken") : say("System"), clip.tracks.system.words, seek);
+  const system = clip.script && !clip.tracks.system.words.length ? null : transcript("system", clip.script ? say("Assistant, as the script has it: not spoken") : clip.person ? say("Other person") : say("System"), clip.tracks.system.words, seek);
   words = [[user, clip.tracks.user.words], [other, clip.others], [system, clip.tracks.system.words]].filter(([said]) => said)
     .flatMap(([said, track]) => track.map(([, start, end], i) => ({ span: said.spans[i], start, end }))).filter(({ start }) => typeof start === "number");
   const patch = (shade, text) => { const colourOf = make("i"); colourOf.className = `patch ${shade}`; return make("span", {}, colourOf, text); };
   const box = make("div", { class: "clip", role: "group", "aria-label": clip.name ? say("Clip {name}", { name: clip.name }) : say("The clip") },
     make("div", { class: "controls" },
       clip.name ? make("span", { class: "letter" }, clip.name, " ", make("kbd", { class: "other", title: say("X turns to the other clip") }, "X")) : null, play, clockBox,
-      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, clip.script ? say("Mark again") : say("Event again"), make("kbd", {}, "R")) : null,
+      events.length ? make("button", { type: "button", onclick: (event) => { replay(); if (event.detail) event.currentTarget.blur(); } }, clip.script || clip.person ? say("Mark again") : say("Event again"), make("kbd", {}, "R")) : null,
       clip.script ? null : make("span", { class: "group", role: "group", "aria-label": say("Who is heard") }, sides),
       make("span", { class: "gap" }),
       make("span", { class: "group", role: "group", "aria-label": say("Zoom") },
         make("button", { type: "button", "aria-label": say("Zoom out"), onclick: () => zoom(1 / 1.6) }, "−"),
         make("button", { type: "button", "aria-label": say("Zoom in"), onclick: () => zoom(1.6) }, "+"),
         make("button", { type: "button", "aria-label": say("The whole recording"), onclick: () => zoom(0) }, say("Fit")))),
-    stage, make("div", { class: "legend" }, patch("user", say("user")), patch(clip.script ? "system scripted" : "system", clip.script ? say("script, not spoken") : say("system")), patch("overlap", say("both at once")), events.length ? patch("event", clip.script ? say("mark") : say("event")) : null),
+    stage, make("div", { class: "legend" }, patch("user", say("user")), patch(clip.script ? "system scripted" : "system", clip.script ? say("script, not spoken") : clip.person ? say("other person") : say("system")), patch("overlap", say("both at once")), events.length ? patch("event", clip.script || clip.person ? say("mark") : say("event")) : null),
     make("div", { class: "said" }, user.box, other?.box, system?.box));
   const start = () => {
     timeline = makeTimeline(stage, { duration: clip.duration }, { tracks: clip.tracks, events: clip.events }, () => [], seek);
