@@ -309,7 +309,7 @@ def test_a_session_that_is_refused_is_refused_in_a_sentence() -> None:
     [
         ({"preset": "x"}, "preset"),
         ({"format": "opus"}, "format"),
-        ({"rate": 8_000}, "24000 or 16000"),
+        ({"rate": 8_000}, "24000, 16000"),
         ({"model": ""}, "model"),
         ({"sideband_wait": 5}, "sideband_wait"),
         ({"sideband": "yes"}, "sideband"),

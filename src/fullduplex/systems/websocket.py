@@ -24,12 +24,12 @@ from typing import Any, Literal
 
 from fullduplex.driving.link import Closed, Happening, Link, Note, Position, Ready, Timing, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
-from fullduplex.errors import printable
 from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import RATES, Incoming, announced, pcm16_encoded
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
+from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.texts import event_of, object_of, ready_of, unreadable
 from fullduplex.systems.wire import Door, Wire, connected
@@ -68,10 +68,9 @@ class WebSocket:
     ready_within: float = 30.0
 
     def __post_init__(self) -> None:
-        chosen = (("timing", self.timing, _LIVE), ("flush", self.flush, _FLUSHES), ("source", self.source, _SOURCES))
-        for name, value, known in chosen:
-            if value not in known:
-                raise ValueError(f"{name}: found {printable(repr(value), 80)}, expected one of {', '.join(known)}")
+        one_of("timing", self.timing, _LIVE)
+        one_of("flush", self.flush, _FLUSHES)
+        one_of("source", self.source, _SOURCES)
         for name, rate in (("rate_in", self.rate_in), ("rate_out", self.rate_out)):
             if rate not in RATES:
                 raise ValueError(f"{name}: found {rate}, expected samples a second, 8000 to 192000")

@@ -19,6 +19,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.systems.gemini.codec import RATE_IN, RATE_OUT, Talking
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.moshi.urls import address
+from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, connected
 
@@ -88,9 +89,7 @@ class GeminiLive:
             ("coverage", self.coverage, tuple(_COVERAGE)),
             ("api_version", self.api_version, _VERSIONS),
         ):
-            if value not in known:
-                expected = ", ".join(filter(None, known))
-                raise ValueError(f"{name}: found {printable(repr(value), 80)}, expected one of {expected}")
+            one_of(name, value, known)
         for name, count in (
             ("prefix_padding_ms", self.prefix_padding_ms),
             ("silence_duration_ms", self.silence_duration_ms),

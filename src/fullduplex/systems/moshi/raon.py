@@ -22,6 +22,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import Incoming
 from fullduplex.systems.moshi.codec import FRAME, RATE
 from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.wire import Door, Wire, connected
 
@@ -67,8 +68,7 @@ class Raon:
             ("style", self.style, _STYLES),
             ("speaker", self.speaker, ("none", "default", "recorded")),
         ):
-            if value not in known:
-                raise ValueError(f"{name}: found {value!r}, expected one of {', '.join(known)}")
+            one_of(name, value, known)
         if (self.speaker == "recorded") != bool(self.speaker_key):
             raise ValueError("speaker_key: a recorded speaker has one, and no other")
         checkpoint(self.model)

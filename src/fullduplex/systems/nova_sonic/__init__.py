@@ -20,6 +20,7 @@ from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.nova_sonic.codec import RATE_IN, RATE_OUT, Talking, opening
+from fullduplex.systems.options import a_deadline
 from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire, websocket
 
@@ -75,8 +76,7 @@ class NovaSonic:
             raise ValueError("temperature and top_p: expected 0 to 1")
         if self.max_tokens < 1:
             raise ValueError("max_tokens: expected 1 or more")
-        if not self.ready_within > 0:
-            raise ValueError("ready_within: expected seconds, above 0")
+        a_deadline("ready_within", self.ready_within)
         for name in ("key", "key_id", "session_token"):
             key_of("nova-sonic", getattr(self, name), "")
         scheme = self.url.partition("://")[0]

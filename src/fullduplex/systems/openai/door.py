@@ -41,6 +41,15 @@ def secured(url: str) -> bool:
     return parts.scheme == "wss" or parts.hostname in ("localhost", "127.0.0.1", "::1")
 
 
+def admitted(system: str, preset: str, home: str, key: str, key_name: str) -> None:
+    """Let a talk pass that is asked for at a ``home`` and has a key; raises :class:`InputError` for any other."""
+    if not home:
+        raise InputError("--system", "url", expected=f"the address of your own resource, for {preset}")
+    if not key:
+        do = f"set {key_name}, or name a file that holds it with key_file"
+        raise InputError(system, "key", expected="a key for this service", do=do)
+
+
 _REFUSALS = {
     400: "it refuses the request",
     401: "it refuses the key",
@@ -86,4 +95,4 @@ def _read_body(body: str) -> str:
     return (text(told, "error", "message") or text(told, "message")) if isinstance(told, dict) else body.strip()
 
 
-__all__ = ["address", "opened", "secured"]
+__all__ = ["address", "admitted", "opened", "secured"]

@@ -15,15 +15,16 @@ from typing import Any
 from urllib.parse import quote
 
 from fullduplex.driving.link import Ready, Traits
-from fullduplex.errors import ConversationError, InputError, printable
+from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.door import address, opened, secured
+from fullduplex.systems.openai.door import address, admitted, opened, secured
 from fullduplex.systems.openai.line import Line, text
 from fullduplex.systems.openai.live_talk import Talking
 from fullduplex.systems.openai.session import Session, an_object, laid_over
 from fullduplex.systems.openai.sideband import Sideband
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE
+from fullduplex.systems.options import a_deadline, a_name, one_of
 from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire
 
@@ -68,21 +69,12 @@ class GptLive:
     def __post_init__(self, base_url: str) -> None:
         if base_url and not self.url:
             object.__setattr__(self, "url", base_url)
-        known: tuple[tuple[str, Any, tuple[Any, ...]], ...] = (
-            ("preset", self.preset, tuple(_HOMES)),
-            ("format", self.format, FORMATS),
-            ("rate", self.rate, _RATES),
-        )
-        for name, value, values in known:
-            if value not in values:
-                raise ValueError(f"{name}: found {printable(str(value), 60)}, expected {' or '.join(map(str, values))}")
-        for name in ("model", "voice"):
-            if getattr(self, name) != printable(str(getattr(self, name)), 200):
-                raise ValueError(f"{name}: expected a name")
-        if not self.model:
-            raise ValueError("model: expected a name")
-        if not self.ready_within > 0:
-            raise ValueError("ready_within: expected seconds, above 0")
+        one_of("preset", self.preset, _HOMES)
+        one_of("format", self.format, FORMATS)
+        one_of("rate", self.rate, _RATES)
+        a_name("model", self.model, needed=True)
+        a_name("voice", self.voice)
+        a_deadline("ready_within", self.ready_within)
         if not 0 <= self.sideband_wait <= 1:
             raise ValueError("sideband_wait: expected seconds, 0 to 1")
         an_object("extra", self.extra)
@@ -134,13 +126,8 @@ class GptLive:
     async def connect(self, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk, and beside it the sideband; a sideband that is refused is told of, and the talk goes on."""
         key, name = self._key(), _KEYS[self.preset]
-        if not self.url and not _HOMES[self.preset]:
-            raise InputError("--system", "url", expected=f"the address of your own resource, for {self.preset}")
-        if not self.url and not key:
-            raise InputError(
-                "gpt-live", "key", expected="a key for this service",
-                do=f"set {name}, or name a file that holds it with key_file",
-            )  # fmt: skip
+        if not self.url:
+            admitted("gpt-live", self.preset, _HOMES[self.preset], key, name)
         async with (
             # The sideband goes last: it is told of the session's end, too.
             AsyncExitStack() as aside,

@@ -12,15 +12,15 @@ from dataclasses import InitVar, dataclass, field
 from typing import Any
 
 from fullduplex.driving.link import Traits
-from fullduplex.errors import InputError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.openai.door import address, opened, secured
+from fullduplex.systems.openai.door import address, admitted, opened, secured
 from fullduplex.systems.openai.line import Line
 from fullduplex.systems.openai.presets import PRESETS, Preset
 from fullduplex.systems.openai.realtime_talk import Agreed, Talking
 from fullduplex.systems.openai.session import Session, an_object, asked
 from fullduplex.systems.openai.sound import FORMATS, TELEPHONE, Format
+from fullduplex.systems.options import a_deadline, a_name, one_of
 from fullduplex.systems.talking import begun
 from fullduplex.systems.wire import Door, Wire
 
@@ -77,13 +77,13 @@ class Realtime:
     def __post_init__(self, base_url: str) -> None:
         if base_url and not self.url:
             object.__setattr__(self, "url", base_url)
-        _one_of("preset", self.preset, tuple(PRESETS))
+        one_of("preset", self.preset, tuple(PRESETS))
         vendor = self.vendor
-        _one_of("turn_detection", self.turn_detection, (*vendor.detections, "none"))
+        one_of("turn_detection", self.turn_detection, (*vendor.detections, "none"))
         for name in ("input_format", "output_format"):
-            _one_of(name, getattr(self, name), tuple(f for f in FORMATS if f in vendor.codings))
-        _one_of("eagerness", self.eagerness, _EAGERNESS)
-        _one_of("noise_reduction", self.noise_reduction, ("", "near_field", "far_field"))
+            one_of(name, getattr(self, name), tuple(f for f in FORMATS if f in vendor.codings))
+        one_of("eagerness", self.eagerness, _EAGERNESS)
+        one_of("noise_reduction", self.noise_reduction, ("", "near_field", "far_field"))
         server = ("threshold", "prefix_padding_ms", "silence_duration_ms", "idle_timeout_ms")
         if self.turn_detection == "semantic_vad":
             given = next((name for name in server if getattr(self, name) is not None), "")
@@ -100,10 +100,8 @@ class Realtime:
         if self.rate and self.rate not in vendor.rates:
             raise ValueError(f"rate: {self.preset} takes {', '.join(map(str, vendor.rates)) or 'its own'}")
         for name in ("model", "voice", "transcription", "language"):
-            if getattr(self, name) != printable(str(getattr(self, name)), 200):
-                raise ValueError(f"{name}: expected a name")
-        if not self.ready_within > 0:
-            raise ValueError("ready_within: expected seconds, above 0")
+            a_name(name, getattr(self, name))
+        a_deadline("ready_within", self.ready_within)
         an_object("extra", self.extra)
         key_of("openai-realtime", self.key, "")
         if self.url:
@@ -184,13 +182,8 @@ class Realtime:
     async def connect(self, prompt: str) -> AsyncIterator[Talking]:
         """Open a talk; raises :class:`ConversationError` where the service refuses it, with what that means."""
         vendor, key = self.vendor, self._key()
-        if not self.url and not vendor.home:
-            raise InputError("--system", "url", expected=f"the address of your own resource, for {self.preset}")
-        if not self.url and not key:
-            raise InputError(
-                "openai-realtime", "key", expected="a key for this service",
-                do=f"set {vendor.key_name}, or name a file that holds it with key_file",
-            )  # fmt: skip
+        if not self.url:
+            admitted("openai-realtime", self.preset, vendor.home, key, vendor.key_name)
         async with (
             opened(self.door(prompt), f"the realtime API ({self.preset})", key, vendor.key_name) as wire,
             self.over(wire, prompt) as talking,
@@ -219,8 +212,3 @@ class Realtime:
         """Return the name of the environment variable that holds the key for a system of these options."""
         preset = PRESETS.get(str(options.get("preset", "openai")))
         return preset.key_name if preset else ""
-
-
-def _one_of(option: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{option}: found {printable(str(value), 60)!r}, expected {' or '.join(filter(None, known))}")
