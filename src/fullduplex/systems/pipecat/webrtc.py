@@ -138,7 +138,9 @@ class Talking:
         offer = {"sdp": self._connection.localDescription.sdp, "type": "offer"}
         where = printable(url.partition("?")[0])
         try:
-            async with httpx.AsyncClient(verify=self._system.verify, trust_env=False, timeout=None) as client:
+            # Certificates take a while to load, and are needed for https alone.
+            verify = self._system.verify and url.startswith("https:")
+            async with httpx.AsyncClient(verify=verify, trust_env=False, timeout=None) as client:
                 answer = await client.post(url, json=offer)
             told = answer.json() if answer.is_success else None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -208,7 +210,7 @@ class Talking:
                     continue
                 self._first = frame.pts if self._first is None else self._first
                 source = (frame.pts - self._first) * SECOND // RATE
-                self._tell(Chunk(_mono(frame), source=source))
+                self._tell(Chunk(mono(frame), source=source))
         except TimeoutError:
             self._tell(Closed(f"no sound came for {_GONE_AFTER:g} s: the bot is gone, or rests (silent=true)"))
         except MediaStreamError:
@@ -240,11 +242,11 @@ class Talking:
                 return
 
 
-def _mono(frame: Any) -> Samples:
+def mono(frame: Any) -> Samples:
     """Return the samples of a decoded frame: 16 bits, the mean of its channels."""
     pcm = frame.to_ndarray().reshape(-1, len(frame.layout.channels)).astype(np.float32)
     mean: Samples = (pcm.mean(axis=1) / np.float32(32_768)).astype(np.float32)
     return mean
 
 
-__all__ = ["FRAME", "RATE", "PipecatWebRtc", "Talking"]
+__all__ = ["FRAME", "RATE", "PipecatWebRtc", "Talking", "mono"]

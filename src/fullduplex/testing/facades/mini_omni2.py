@@ -100,7 +100,9 @@ def fits(behaviour: Behaviour) -> Behaviour:
 
 
 def played(system: Any) -> Any:
-    """Return the driver, quick to ask."""
+    """Return the driver, quick to ask; raises :class:`PluginError` where it interrupts: it would at every sound."""
+    if system.interrupts:
+        raise PluginError("the cases of mini-omni2 are played with interrupts=false: its user is never silent")
     return replace(system, silence=SILENCE / SECOND, at_least=0.0)
 
 
@@ -160,7 +162,8 @@ def _recording(body: bytes) -> Samples:
 
 
 def facade(options: Mapping[str, Any]) -> Facade:
-    """Return the server; raises :class:`PluginError` for a driver that interrupts: it would at every sound."""
-    if options.get("interrupts"):
-        raise PluginError("the cases of mini-omni2 are played with interrupts=false: its user is never silent")
+    """Return the server."""
     return Facade("mini-omni2", Chat, TERMS, fits, BESIDE, carried=over_http(KIND), scheme="http", played=played)
+
+
+__all__ = ["ASKS", "BESIDE", "SILENCE", "TERMS", "Chat", "asking", "facade", "fits", "part", "played"]
