@@ -25,14 +25,14 @@ import struct
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from fullduplex.driving.link import Closed, Happening, Note, Position, Ready, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.errors import ConversationError, printable
-from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.model.spec import Spec, digest
 from fullduplex.systems.incoming import Incoming, announced, pcm16_encoded
 from fullduplex.systems.talking import Translating, begun
@@ -78,15 +78,6 @@ class Loopback:
             talk_over(wire, self, prompt) as talking,
         ):
             yield talking
-
-
-class Told(Protocol):
-    """What a talk has to know of its system."""
-
-    behaviour: Mapping[str, Any]
-    traits: Traits
-    ready_within: int
-    reported: Callable[[Mapping[str, Any]], None] | None
 
 
 @asynccontextmanager
@@ -204,4 +195,4 @@ class Talking(Translating[str | bytes, str | bytes]):
         return [replace(self._last, samples=rest, source=None)] if len(rest) else []
 
 
-__all__ = ["HEADER", "Gone", "Loopback", "Talking", "Wire", "ms", "talk_over"]
+__all__ = ["HEADER", "Loopback", "Talking", "talk_over"]

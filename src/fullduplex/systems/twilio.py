@@ -30,11 +30,10 @@ from fullduplex.model.spans import ms, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import mulaw_decoded, mulaw_encoded
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.stretches import Stretches
 from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.texts import unreadable
-from fullduplex.systems.wire import Door, Wire, websocket
+from fullduplex.systems.wire import Door, Wire, address, websocket
 
 RATE, FRAME = 8_000, ms(20)
 _FORMAT = {"encoding": "audio/x-mulaw", "sampleRate": RATE, "channels": 1}
@@ -79,7 +78,7 @@ class Twilio:
 
     def door(self, prompt: str) -> Door:
         """Return where the agent is called."""
-        url = address(self.url or "ws://localhost:8765", {}, "/")
+        url = address(self.url or "ws://localhost:8765", "/")
         key = key_of("twilio", self.key, self.key_file)
         headers = {"X-Twilio-Signature": signature(url, key)} if key else {}
         return Door(url, headers, verify=self.verify)

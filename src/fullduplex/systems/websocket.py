@@ -28,11 +28,10 @@ from fullduplex.model.spans import SECOND, in_seconds, seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import RATES, Incoming, announced, pcm16_encoded
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.texts import event_of, object_of, ready_of, unreadable
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 PROTOCOL = "fullduplex/1"
 _LIVE: tuple[Timing, ...] = ("sync", "burst", "paced", "unit")
@@ -103,7 +102,7 @@ class WebSocket:
         """Return where a talk is opened; raises :class:`InputError` where ``url`` is no WebSocket's."""
         key = key_of("websocket", self.key, self.key_file)
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return Door(address(self.url or "ws://localhost:8765", {}, "/"), headers, verify=self.verify)
+        return Door(address(self.url or "ws://localhost:8765", "/"), headers, verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; the server is told ``prompt``."""

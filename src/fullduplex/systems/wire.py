@@ -11,10 +11,12 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit
 
 from fullduplex.driving.link import Link, Traits
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import ConversationError, InputError, printable
 from fullduplex.model.spans import SECOND, seconds
 from fullduplex.model.spec import Spec
 
@@ -49,6 +51,22 @@ class Door:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     subprotocols: Sequence[str] = ()
     verify: bool = True
+
+
+def address(url: str, path: str, query: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return ``url`` with ``path`` where it has none, and with ``query`` behind what it has.
+
+    Raises :class:`InputError` for what is no WebSocket URL.
+    """
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme in ("ws", "wss") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        sound = False
+    if not sound:
+        raise InputError("--system", "url", found=printable(url, 80), expected="ws://HOST:PORT or wss://HOST:PORT")
+    joined = "&".join(filter(None, (parts.query, urlencode(query))))
+    return parts._replace(path=path if parts.path in ("", "/") else parts.path, query=joined, fragment="").geturl()
 
 
 class OverWire(Protocol):

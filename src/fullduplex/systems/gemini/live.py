@@ -18,10 +18,9 @@ from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.gemini.codec import RATE_IN, RATE_OUT, Talking
 from fullduplex.systems.keys import key_of
-from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 HOME = "wss://generativelanguage.googleapis.com"
 #: A connection lasts about so long; the server says so about a minute before.
@@ -157,7 +156,7 @@ class GeminiLive:
         """Return where the session is opened; raises :class:`InputError` for what is no key."""
         key = key_of("gemini-live", self.key, self.key_file)
         service = f"/ws/google.ai.generativelanguage.{self.api_version}.GenerativeService.BidiGenerateContent"
-        url = address(self.url or HOME, {}, service)
+        url = address(self.url or HOME, service)
         return Door(url, {"x-goog-api-key": key} if key else {}, verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:

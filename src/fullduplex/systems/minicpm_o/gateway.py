@@ -18,9 +18,9 @@ from fullduplex.errors import InputError
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
 from fullduplex.systems.minicpm_o.codec import RATE_IN, RATE_OUT, Talking
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import checkpoint
 from fullduplex.systems.talking import begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 #: A reference voice is a few seconds.
 LONGEST_VOICE = 60
@@ -93,7 +93,7 @@ class MiniCPMo:
     def door(self, prompt: str) -> Door:
         """Return where a talk is opened, by a name of its own; what begins with ``adx_`` is sound without a camera."""
         path = f"/ws/duplex/adx_{secrets.token_hex(8)}"
-        return Door(address(self.url or "wss://localhost:8006", {}, path), verify=self.verify)
+        return Door(address(self.url or "wss://localhost:8006", path), verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; ``prompt`` takes the place of ``role`` where there is one."""

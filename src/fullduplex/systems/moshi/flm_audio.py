@@ -18,9 +18,9 @@ from fullduplex.driving.link import Happening, Link, Note, Said, Traits
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.moshi.codec import Talking, not_taken, traits
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import CHAT, checkpoint
 from fullduplex.systems.talking import begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 #: How long the server may take to answer that it has the settings, in seconds.
 SETS_WITHIN = 10.0
@@ -87,7 +87,7 @@ class FlmAudio:
 
     def door(self, prompt: str) -> Door:
         """Return where a talk is opened."""
-        return Door(address(self.url or "ws://localhost:8990", {}), verify=self.verify)
+        return Door(address(self.url or "ws://localhost:8990", CHAT), verify=self.verify)
 
     @asynccontextmanager
     async def _connect(self, prompt: str) -> AsyncIterator[Link]:

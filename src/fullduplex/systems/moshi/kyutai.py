@@ -14,9 +14,9 @@ from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spans import seconds
 from fullduplex.model.spec import Spec
 from fullduplex.systems.moshi.codec import FRAME, Talking, not_taken, traits
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import CHAT, checkpoint
 from fullduplex.systems.talking import begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 #: The Rust server ends a session then, or after ``max_steps`` frames.
 RUST_LONGEST = seconds(360)
@@ -99,7 +99,7 @@ class Moshi:
         """Return where a talk is opened."""
         usual = "ws://localhost:8998" if self.server == "python" else "wss://localhost:8998"
         verify = self.server == "python" if self.verify is None else self.verify
-        return Door(address(self.url or usual, self._query()), verify=verify)
+        return Door(address(self.url or usual, CHAT, self._query()), verify=verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; it takes no prompt, and says so where it is given one."""

@@ -15,9 +15,9 @@ from fullduplex.driving.link import Link, Traits
 from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
 from fullduplex.systems.moshi.codec import Talking, traits
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import CHAT, checkpoint
 from fullduplex.systems.talking import begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 #: The role that its makers use for talk about nothing in particular.
 ROLE = "You enjoy having a good conversation."
@@ -77,7 +77,7 @@ class PersonaPlex:
         Raises :class:`ConversationError` where they are too long for a URL.
         """
         query = {"voice_prompt": self._file, "text_prompt": prompt.strip() or self.role}
-        url = address(self.url or "ws://localhost:8998", query)
+        url = address(self.url or "ws://localhost:8998", CHAT, query)
         if len(url) > LONGEST_URL:
             raise ConversationError(
                 f"the PersonaPlex server takes its prompt from the URL, of {LONGEST_URL} characters at most: this one"

@@ -21,10 +21,10 @@ from fullduplex.errors import printable
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import Incoming
 from fullduplex.systems.moshi.codec import FRAME, RATE
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import checkpoint
 from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import Translating, begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 READY, AUDIO, TEXT, TRACE, DELTA, ERROR, CLOSE, PING, PONG = range(9)
 _INDEX = re.compile(r"frame=(\d{1,9})\b")
@@ -102,9 +102,8 @@ class Raon:
 
     def door(self, prompt: str) -> Door:
         """Return where a talk is opened, with its prompt."""
-        return Door(
-            address(self.url or "ws://localhost:8080", self._query(prompt.strip()), "/ws/chat"), verify=self.verify
-        )
+        url = address(self.url or "ws://localhost:8080", "/ws/chat", self._query(prompt.strip()))
+        return Door(url, verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; ``prompt`` takes the place of ``style`` where there is one."""

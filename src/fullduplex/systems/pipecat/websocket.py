@@ -11,12 +11,11 @@ from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import ms
 from fullduplex.model.spec import Spec
 from fullduplex.systems.incoming import RATES, Incoming, pcm16_encoded
-from fullduplex.systems.moshi.urls import address
 from fullduplex.systems.pipecat.protobuf import Frame, read, written
 from fullduplex.systems.pipecat.rtvi import Rtvi, client_ready
 from fullduplex.systems.stretches import Stretches
 from fullduplex.systems.talking import Translating, begun
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 RATE_IN, RATE_OUT, FRAME = 16_000, 24_000, ms(20)
 
@@ -56,7 +55,7 @@ class Pipecat:
 
     def door(self, prompt: str) -> Door:
         """Return where a talk is opened."""
-        return Door(address(self.url or "ws://localhost:8765", {}, "/ws"), verify=self.verify)
+        return Door(address(self.url or "ws://localhost:8765", "/ws"), verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; a bot takes no prompt over the wire."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.model.spec import Spec
-from fullduplex.systems.moshi.urls import address, checkpoint
+from fullduplex.systems.moshi.urls import checkpoint
 from fullduplex.systems.talking import begun
 from fullduplex.systems.vita.codec import PACKET, RATE_IN, RATE_OUT, Talking, checked_packet
 from fullduplex.systems.vita.packets import PATH, QUERY, Event
-from fullduplex.systems.wire import Door, Wire, connected
+from fullduplex.systems.wire import Door, Wire, address, connected
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class FreezeOmni:
 
     def door(self, prompt: str) -> Door:
         """Return where a talk is opened."""
-        return Door(address(self.url or "wss://localhost:8081", QUERY, PATH), verify=self.verify)
+        return Door(address(self.url or "wss://localhost:8081", PATH, QUERY), verify=self.verify)
 
     def connect(self, prompt: str) -> AbstractAsyncContextManager[Link]:
         """Open a talk; ``prompt`` takes the place of the server's own."""
