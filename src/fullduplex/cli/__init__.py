@@ -207,6 +207,10 @@ _report_language = click.option(
     help="The language of report.md, the page and tables, kept with the run; not --language, which is spoken. "
     "Default: the kept one, else en.",
 )  # fmt: skip
+_shown_language = click.option(
+    "--report-language", type=click.Choice(REPORT_LANGUAGES), callback=lambda ctx, param, value: value or "",
+    help="The language of what is shown. Default: the one that all runs' reports are kept in, else en.",
+)  # fmt: skip
 _layout_options = (
     click.option("--task", metavar="TASK", help="The task of every item, where no folder's name tells it."),
     click.option("--channels", callback=_channels, metavar="user=N,system=N",
@@ -590,12 +594,16 @@ def _gates(texts: Sequence[str]) -> list[Any]:
 @click.option("--only-common", is_flag=True, help="Compare what the runs share, and count what is set aside.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
 @click.option("--out", type=_PATH, help="A folder for compare.md and compare.json.")
+@_shown_language
 @_json
-def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None, as_json: bool) -> int:
+def compare(
+    runs: Sequence[Path], only_common: bool, seed: int, out: Path | None, report_language: str, as_json: bool
+) -> int:
     """Compare runs item by item with the first: effects, intervals, tests, and every flip with its audio."""
     from fullduplex.publish import run_values, write_comparison
     from fullduplex.reporting.compare import compare as compared
     from fullduplex.reporting.compare import markdown, to_json
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.stages import runs_at
 
     opened = [run for path in runs for run in runs_at(path)]
@@ -605,25 +613,28 @@ def compare(runs: Sequence[Path], only_common: bool, seed: int, out: Path | None
     unique = {(name if names.count(name) == 1 else str(run.path)): run for name, run in zip(names, opened, strict=True)}
     base = Path() if out is None else out
     found = compared({name: run_values(run, base) for name, run in unique.items()}, seed, only_common=only_common)
+    tell = language_of(opened, report_language)
     if out is not None:
-        write_comparison(found, out)
+        write_comparison(found, out, tell)
     if as_json:
         _shown_json(to_json(found))
     else:
-        click.echo(markdown(found))
+        click.echo(markdown(found, tell))
     return 0
 
 
 @main.command()
 @click.argument("run", type=_PATH)
 @click.argument("item")
+@_shown_language
 @_json
-def show(run: Path, item: str, as_json: bool) -> int:
+def show(run: Path, item: str, report_language: str, as_json: bool) -> int:
     """Show one item of a run: both voices on one clock, its events, and each verdict with its reason."""
     from fullduplex.reporting import show as showing
+    from fullduplex.reporting.kept_language import language_of
+    from fullduplex.runs.run import Run
 
     if as_json:
-        from fullduplex.runs.run import Run
         from fullduplex.runs.stored import estimates
 
         table = estimates(Run.open(run))
@@ -639,7 +650,7 @@ def show(run: Path, item: str, as_json: bool) -> int:
         _shown_json(rows)
         return 0
     width = min(160, max(60, os.get_terminal_size().columns)) if sys.stdout.isatty() else 100
-    click.echo(showing.show(run, item, width=width))
+    click.echo(showing.show(run, item, width=width, tell=language_of([Run.open(run)], report_language)))
     return 0
 
 

@@ -21,6 +21,7 @@ from fullduplex.cli import (
     _report_language,
     _say,
     _shown_json,
+    _shown_language,
     counted,
     main,
 )
@@ -255,9 +256,15 @@ def _print(told: Any, out: Path | None, tell: Language) -> None:
 @click.option("--architecture", "architectures", multiple=True, metavar="SYSTEM=KIND",
               help="end-to-end, cascade or human, as SYSTEM=KIND; may be repeated.")  # fmt: skip
 @click.option("--out", type=_PATH, metavar="DIR", help="A folder for mismatch.md and mismatch.json.")
+@_shown_language
 @_json
 def mismatch(
-    runs: tuple[Path, ...], languages: tuple[str, ...], architectures: tuple[str, ...], out: Path | None, as_json: bool
+    runs: tuple[Path, ...],
+    languages: tuple[str, ...],
+    architectures: tuple[str, ...],
+    out: Path | None,
+    report_language: str,
+    as_json: bool,
 ) -> int:
     """Show systems by whether their language is that of the items, and by architecture, with people beside them.
 
@@ -265,6 +272,7 @@ def mismatch(
     other systems it has to be told.
     """
     from fullduplex.publish import estimated
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.reporting.mismatch import about_system, mismatch_markdown, mismatch_rows
     from fullduplex.stages import measure_again
 
@@ -277,7 +285,7 @@ def mismatch(
     systems = [about_system(o.run, spoken.get(o.run.system, ""), built.get(o.run.system, "")) for o in scored]
     tables = [next(iter(rows.values())) for one in scored for rows in estimated([one])]
     rows = mismatch_rows(zip([one.run for one in scored], tables, systems, strict=True))
-    text = mismatch_markdown(rows)
+    text = mismatch_markdown(rows, language_of([one.run for one in scored], report_language))
     if out is not None:
         from fullduplex.data.files import replacing, write_json
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import html
+import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -25,6 +26,7 @@ from fullduplex.cli import (
     _Range,
     _say,
     _shown_json,
+    _shown_language,
     main,
 )
 from fullduplex.cli.keys import named_keys
@@ -215,8 +217,9 @@ def _planned(prepared: Sequence[Any], as_json: bool) -> int:
 @main.command()
 @click.argument("runs", type=_PATH, nargs=-1, required=True)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
+@_shown_language
 @_json
-def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
+def agree(runs: Sequence[Path], seed: int, report_language: str, as_json: bool) -> int:
     """How far people agree among themselves, and judges with people and with each other.
 
     Percent agreement, Cohen's and Fleiss' kappa, Krippendorff's alpha, accuracy and macro-F1 with intervals, how
@@ -228,12 +231,14 @@ def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
     """
     from fullduplex.agreeing import agree as agreed
     from fullduplex.reporting.agreement import agreement_text
+    from fullduplex.reporting.kept_language import language_of
     from fullduplex.reporting.review.items import is_review
     from fullduplex.stages import runs_at
 
     if any(map(is_review, runs)):
         return _agree_on_items(runs, seed, as_json)
     opened = [run for path in runs for run in runs_at(path)]
+    tell = language_of(opened, report_language)
     told = []
     for one in opened:
         with one.alone():
@@ -242,7 +247,7 @@ def agree(runs: Sequence[Path], seed: int, as_json: bool) -> int:
             _say(remark)
         told.append({"system": one.system, **found})
         if not as_json:
-            click.echo(agreement_text(one.system, found))
+            click.echo(agreement_text(one.system, found, tell))
     if as_json:
         _shown_json(told[0] if len(told) == 1 else told)
     return 0
@@ -294,6 +299,7 @@ def _agree_on_items(folders: Sequence[Path], seed: int, as_json: bool) -> int:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of every resampling.")
 @click.option("--out", type=_PATH, help="A folder for sensitivity.md and .json. Default: the run, where there is one.")
 @_engine
+@_shown_language
 @_json
 def sensitivity(
     runs: Sequence[Path],
@@ -303,6 +309,7 @@ def sensitivity(
     seed: int,
     out: Path | None,
     engine: str,
+    report_language: str,
     as_json: bool,
 ) -> int:
     """How far each number rests on rules, thresholds, detectors, recognisers, judges and clocks.
@@ -311,7 +318,8 @@ def sensitivity(
     changes (Kendall's tau), and how often the order would hold on other items (win probability).
     """
     from fullduplex.data.files import replacing, write_json
-    from fullduplex.reporting.sensitivity import sensitivity_markdown
+    from fullduplex.reporting.kept_language import language_of
+    from fullduplex.reporting.sensitivity import sensitivity_markdown, sensitivity_terminal
     from fullduplex.sensitivity import sensitivity as found_under
     from fullduplex.sensitivity import to_json
     from fullduplex.stages import runs_at
@@ -332,8 +340,8 @@ def sensitivity(
     finally:
         bar.close()
     place = out or (opened[0].path if len(opened) == 1 else None)
-    told = to_json(found)
-    text = sensitivity_markdown(told)
+    told, tell = to_json(found), language_of(opened, report_language)
+    text = sensitivity_markdown(told, tell)
     if place is not None:
         place.mkdir(parents=True, exist_ok=True)
         write_json(place / "sensitivity.json", told)
@@ -341,6 +349,10 @@ def sensitivity(
             part.write_text(text, encoding="utf-8", errors="backslashreplace")
     if as_json:
         _shown_json(told)
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console(highlight=False).print(sensitivity_terminal(told, tell))
     else:
         click.echo(html.unescape(text))
     return SOME_FAILED if found.remarks else 0

@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from fullduplex.benchmarks import fdb_french
 from fullduplex.errors import InputError, RunError, printable
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.people_text import Figure, table
 from fullduplex.reporting.rows import absences, figure, interval, label, waits_for_a_judge
 from fullduplex.reporting.tables import markdown_text
@@ -121,11 +122,11 @@ def _title(row: Mapping[str, Any]) -> str:
     return "human" if row["architecture"] == "human" else f"{row['match']}, {row['architecture']}"
 
 
-def mismatch_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def mismatch_markdown(rows: Sequence[Mapping[str, Any]], tell: Language = ENGLISH) -> str:
     """Return the table as Markdown: one for each task, groups down, metrics across; "" where there is no row."""
     if not rows:
         return ""
-    parts = ["# Language match\n"]
+    parts = [f"# {tell('Language match')}\n"]
     for task in dict.fromkeys(row["task"] for row in rows):
         of_task = [row for row in rows if row["task"] == task]
         metrics = list({row["metric"]: row for row in of_task}.values())
@@ -137,19 +138,25 @@ def mismatch_markdown(rows: Sequence[Mapping[str, Any]]) -> str:
                 row["metric"]: row for row in of_task if (row["system"], row["benchmark"], row["scenario"]) == key[2:]
             }
             lines.append([
-                _title(first), first["system"], first["system_language"], _items(first),
-                *(_cell(cells.get(one["metric"])) for one in metrics),
+                tell.of(_title(first)), first["system"], first["system_language"], _items(first),
+                *(_cell(cells.get(one["metric"]), tell) for one in metrics),
             ])  # fmt: skip
-        title = str(of_task[0]["scenario_title"]).partition(",")[0]
-        head = ["Group", "System", "Speaks", "Items", *(label(one) for one in metrics)]
+        title = tell.of(str(of_task[0]["scenario_title"])).partition(",")[0]
+        head = [*map(tell.of, ("Group", "System", "Speaks", "Items")), *(label(one, tell) for one in metrics)]
         parts += [f"## {markdown_text(title)}\n", table(head, lines), ""]
     rests = {row["metric"]: row["rests_on"] for row in rows}
+    titles = {row["metric"]: str(row.get("title") or row["metric"]) for row in rows}
     content = sorted(name for name, what in rests.items() if what == "content")
-    parts.append(
-        "Each cell: value [95 % interval] n. Corpora differ in domain and formality as well as in language, so a "
-        "difference between items of two languages is not one of language alone. "
-        + (f"Rests on content: {', '.join(content)}; all else on voice activity." if content else "")
-    )
+    said = [
+        tell(
+            "Each cell: value [95 % interval] n. Corpora differ in domain and formality as well as in language, so a "
+            "difference between items of two languages is not one of language alone."
+        )
+    ]
+    if content:
+        told = ", ".join(tell.of(titles[name]) for name in content)
+        said.append(tell("Rests on content: {metrics}; all else on voice activity.", metrics=told))
+    parts.append(" ".join(said))
     return "\n".join(parts) + "\n"
 
 
@@ -158,10 +165,12 @@ def _items(row: Mapping[str, Any]) -> str:
     return f"{named} ({row['items_language']})"
 
 
-def _cell(row: Mapping[str, Any] | None) -> str:
+def _cell(row: Mapping[str, Any] | None, tell: Language) -> str:
     if row is None:
         return ""
     if row["value"] is None:
-        return f"— ({absences(row) or 'no items'})"
-    told = " ".join(filter(None, (figure(row["value"], str(row.get("unit", ""))), interval(row), str(row["n"]))))
+        return f"— ({absences(row, tell) or tell('no items')})"
+    told = " ".join(
+        filter(None, (figure(row["value"], str(row.get("unit", "")), tell), interval(row, tell), str(row["n"])))
+    )
     return Figure(told)

@@ -16,6 +16,7 @@ from fullduplex.model.sketch import draw
 from fullduplex.model.spans import Span, Timeline, in_seconds, ms
 from fullduplex.model.speech import Track, Word
 from fullduplex.model.trials import Trial
+from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listing import list_text
 from fullduplex.runs.run import Run
 from fullduplex.runs.sheets import variants
@@ -30,28 +31,28 @@ WIDTH = 100
 _SOUNDS = ("user", "system")
 
 
-def show(run: Path, item: str, *, width: int = WIDTH) -> str:
+def show(run: Path, item: str, *, width: int = WIDTH, tell: Language = ENGLISH) -> str:
     """Return one item as text: its timeline, events, words, facts under each variant, and files.
 
     ``item`` is ``SET/ID``, or ``ID`` where only one set has it. Raises
     :class:`RunError` where ``run`` is no run, and :class:`InputError` that names what
-    is near where no item is called so, or more than one is.
+    is near where no item is called so, or more than one is. ``tell``: its language; what was said stays as it was.
     """
     opened = Run.open(run)
     found = read_item(_folder_of(opened, item), hearing_of(opened))
     trial = found.trial
     parts = [
-        [printable(found.key), *_about(found)],
-        timeline(trial, width),
-        _events(trial.events),
-        *(_words(voice, track, width) for voice, track in (("user", trial.user), ("system", trial.system))),
-        _facts(found, opened),
-        _files(found),
+        [printable(found.key), *_about(found, tell)],
+        timeline(trial, width, tell),
+        _events(trial.events, tell),
+        *(_words(voice, track, width, tell) for voice, track in (("user", trial.user), ("system", trial.system))),
+        _facts(found, opened, tell),
+        _files(found, tell),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def timeline(trial: Trial, width: int = WIDTH) -> list[str]:
+def timeline(trial: Trial, width: int = WIDTH, tell: Language = ENGLISH) -> list[str]:
     """Return the lines of ``trial`` drawn in at most ``width`` columns, with a scale in seconds; none if it is empty.
 
     Speech is ``#``, a word the first letter of its text, an event ``^``. A letter that
@@ -72,7 +73,7 @@ def timeline(trial: Trial, width: int = WIDTH) -> list[str]:
     return [
         scale.rstrip(),
         *draw(plain, step).splitlines(),
-        f"one column is {in_seconds(step):g} s, the scale is in seconds",
+        tell("one column is {step} s, the scale is in seconds", step=tell.digits(f"{in_seconds(step):g}")),
     ]
 
 
@@ -103,14 +104,14 @@ def _folder_of(run: Run, name: str) -> Path:
     )
 
 
-def _about(item: StoredItem) -> Iterator[str]:
+def _about(item: StoredItem, tell: Language) -> Iterator[str]:
     trial = item.trial
     told = [("task", item.task), ("dataset", item.dataset), ("system", item.system), ("group", trial.item.group)]
-    yield "  ".join(f"{name} {printable(value)}" for name, value in told if value)
+    yield "  ".join(f"{tell.of(name)} {printable(value)}" for name, value in told if value)
     if trial.failed:
-        yield f"failed: {printable(trial.failed)}"
+        yield f"{tell('failed')}{tell(': ')}{printable(tell.kept(trial.failed))}"
     if trial.missing:
-        yield f"missing: {printable(', '.join(trial.missing))}"
+        yield f"{tell('missing')}{tell(': ')}{printable(', '.join(trial.missing))}"
 
 
 def _spans(trial: Trial) -> Iterator[Span]:
@@ -156,23 +157,31 @@ def _scale(columns: int, step: int) -> str:
     return line
 
 
-def _events(events: Sequence[Event]) -> list[str]:
+def _events(events: Sequence[Event], tell: Language) -> list[str]:
     rows = []
     for event in sorted(events, key=lambda event: event.span):
-        source = f"  (found: {printable(event.source)})" if event.source else ""
-        rows.append(f"  {_times(event.span)}  {printable(event.kind)}  {printable(event.text)}".rstrip() + source)
-    return ["events", *rows] if rows else []
+        source = f"  ({tell('found: {source}', source=printable(event.source))})" if event.source else ""
+        rows.append(
+            f"  {_times(event.span, tell)}  {printable(tell.kept(event.kind))}  {printable(event.text)}".rstrip()
+            + source
+        )
+    return [tell("events"), *rows] if rows else []
 
 
-def _words(voice: str, track: Track, width: int) -> list[str]:
-    heard = f"speech from {printable(track.speech_from) or 'an unnamed source'}" if track.speech is not None else ""
+def _words(voice: str, track: Track, width: int, tell: Language) -> list[str]:
+    unnamed, apart, colon = tell("an unnamed source"), tell("; "), tell(": ")
+    heard = tell("speech from {source}", source=printable(track.speech_from) or unnamed)
     if track.words is None:
-        return [f"{voice}: no words; {heard or 'not heard'}"]
-    source = f"words from {printable(track.words_from) or 'an unnamed source'}"
-    lines = [f"{voice}: {len(track.words)} words; {source}; {heard or 'speech not heard'}"]
+        return [
+            f"{tell.of(voice)}{colon}{tell('no words')}{apart}{tell('not heard') if track.speech is None else heard}"
+        ]
+    source = tell("words from {source}", source=printable(track.words_from) or unnamed)
+    count = tell.plural("{n} word", "{n} words", len(track.words))
+    heard = tell("speech not heard") if track.speech is None else heard
+    lines = [f"{tell.of(voice)}{colon}{count}{apart}{source}{apart}{heard}"]
     row = " "
     for word in track.words:
-        told = f" {printable(word.text)} {_times(word.span)} "
+        told = f" {printable(word.text)} {_times(word.span, tell)} "
         if len(row) > 1 and len(row) + len(told) > width:
             lines.append(row.rstrip())
             row = " "
@@ -180,19 +189,20 @@ def _words(voice: str, track: Track, width: int) -> list[str]:
     return [*lines, row.rstrip()] if track.words else lines
 
 
-def _times(span: Span) -> str:
-    return f"{in_seconds(span.start):.3f}-{in_seconds(span.end):.3f}"
+def _times(span: Span, tell: Language) -> str:
+    return tell.digits(f"{in_seconds(span.start):.3f}-{in_seconds(span.end):.3f}")
 
 
-def _facts(item: StoredItem, run: Run) -> list[str]:
+def _facts(item: StoredItem, run: Run, tell: Language) -> list[str]:
     if not (run.path / "estimates.json").is_file():
-        return ["no facts yet: the run has not been measured"]
+        return [tell("no facts yet: the run has not been measured")]
     lines: list[str] = []
     for variant in variants(estimates(run)):
         units = {(row["scenario"], row["metric"]): row.get("unit", "") for row in variant["estimates"]}
         rows = [row for row in variant["items"] if _is_of(row, item)]
-        lines.append(f"under {printable(str(variant.get('variant', '')))}" + ("" if rows else ": nothing measured"))
-        lines += (f"  {_fact(row, units.get((row['scenario'], row['metric']), ''), item)}" for row in rows)
+        named = tell("under {variant}", variant=printable(str(variant.get("variant", ""))))
+        lines.append(named + ("" if rows else f"{tell(': ')}{tell('nothing measured')}"))
+        lines += (f"  {_fact(row, units.get((row['scenario'], row['metric']), ''), item, tell)}" for row in rows)
     return lines
 
 
@@ -204,20 +214,25 @@ def _is_of(row: Mapping[str, Any], item: StoredItem) -> bool:
     return row["scenario"] in (item.set, item.dataset, item.task) and (name == item.id or further)
 
 
-def _fact(row: Mapping[str, Any], unit: str, item: StoredItem) -> str:
+def _fact(row: Mapping[str, Any], unit: str, item: StoredItem, tell: Language) -> str:
     name = printable(row["metric"])
     if row["item"] != item.id:
-        name += f" of {printable(row['item'][len(item.id) + 1 :])}"
-    value = f"absent: {printable(row.get('absent', ''))}" if row["value"] is None else f"{row['value']:.6g}"
+        name = tell("{metric} of {file}", metric=name, file=printable(row["item"][len(item.id) + 1 :]))
+    value = tell.digits(f"{row['value']:.6g}") if row["value"] is not None else ""
+    if row["value"] is None:
+        value = f"{tell('absent')}{tell(': ')}{printable(tell.of(row.get('absent', '')))}"
     if row["value"] is not None and unit not in ("", "share"):
         # A unit that is a scale (0-5) would read as part of the number.
         value += f" ({unit})" if unit[0].isdigit() and "-" in unit else f" {unit}"
-    why = f"  {printable(row['why'])}" if row.get("why") else ""
-    at = f"  (listen at {row['at']:.3f} s)" if row.get("at") is not None else ""
+    # Why an item failed is what a program said of a file.
+    why = (tell.kept if row.get("absent") == "failed" else tell.of)(str(row.get("why") or ""))
+    why = f"  {printable(why)}" if why else ""
+    at = row.get("at")
+    at = "" if at is None else f"  ({tell('listen at {time} s', time=tell.digits(f'{at:.3f}'))})"
     return f"{name}  {value}{why}{at}"
 
 
-def _files(item: StoredItem) -> list[str]:
+def _files(item: StoredItem, tell: Language) -> list[str]:
     sounds = [(name, item.files[name]) for name in _SOUNDS if name in item.files]
-    lines = [f"  {name:<6}  {printable(str(path), 4_000)}" for name, path in sounds]
-    return ["listen", *lines] if lines else ["no sound at hand"]
+    lines = [f"  {tell.of(name):<6}  {printable(str(path), 4_000)}" for name, path in sounds]
+    return [tell("listen"), *lines] if lines else [tell("no sound at hand")]

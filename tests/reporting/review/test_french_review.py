@@ -98,7 +98,7 @@ def test_what_a_french_rater_answers_is_kept_as_every_answer_is(
 def test_what_cannot_be_is_told_in_french(run: Run, served: Callable[[Desk], ReviewServer]) -> None:
     server = served(desk_in_french(run))
     assert post(server, "/join", rater="")["error"].startswith("Donnez un nom")
-    assert post(server, "/open", id="x")["error"] == "Cet extrait n’est plus connu\u00a0; rechargez la page."
+    assert post(server, "/open", id="x")["error"] == "Cet extrait n’est plus connu\u202f; rechargez la page."
 
 
 def test_labels_are_told_and_what_was_said_is_not() -> None:
