@@ -215,7 +215,7 @@ const makeTimeline = (stage, item, details, marks, seek) => {
     }
     // The names of the tracks, over everything, where they never scroll away.
     font(10, 600);
-    for (const [name, shade, y] of [[say("USER"), ink.user, userWave], [say("SYSTEM"), ink.system, systemWave + WAVE - 14]]) {
+    for (const [name, shade, y] of [[say("USER"), ink.user, userWave], [details.second ?? say("SYSTEM"), ink.system, systemWave + WAVE - 14]]) {
       context.fillStyle = ink.paper;
       context.globalAlpha = 0.8;
       context.fillRect(2, y, context.measureText(name).width + 8, 14);

@@ -46,7 +46,10 @@ _VERSION = 1
 
 def is_harvested(entry: Entry) -> bool:
     """Tell whether ``entry`` was harvested by rules of Full-Duplex-Bench: it then holds what a person did, too."""
-    return entry.task in PLAIN and entry.user_voice is not None and made_here(entry.user_voice.path.parent, MAKER)
+    if entry.task not in PLAIN or "cues.json" in entry.files:
+        return False
+    beside = entry.user_voice.path if entry.user_voice is not None else next(iter(entry.files.values()), None)
+    return beside is not None and made_here(beside.parent, MAKER)
 
 
 @dataclass(frozen=True, slots=True)

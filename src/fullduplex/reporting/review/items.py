@@ -22,6 +22,7 @@ from fullduplex.model.spec import digest
 from fullduplex.reporting.language import ORIGINAL
 from fullduplex.reporting.review.dealing import drawn_of_each
 from fullduplex.reporting.review.forms import Form
+from fullduplex.reporting.review.harvest_clip import PLAIN as HARVESTED
 from fullduplex.reporting.review.harvest_clip import HarvestClip, is_harvested
 from fullduplex.reporting.review.item_clip import ItemClip
 from fullduplex.reporting.review.labels import labels_of
@@ -186,8 +187,8 @@ def _fits(entry: Entry, form: Form, left_out: Counter[str]) -> bool:
 def _harvested_unfit(entry: Entry, form: Form) -> str:
     if form.tasks and entry.task not in form.tasks:
         return f"are of a task that {form.name} does not ask about"
-    if entry.system_voice is None:
-        return "have no sound of the other person"
+    if entry.user_voice is None or entry.system_voice is None:
+        return "have no sound of both people, which harvest writes with --audio"
     if any(one.kind == "scale" for one in form.questions) or "action" in form.labels:
         # They ask how good an item's words or voice are, or for the label of a condition.
         return f"are people's talk, which {form.name} does not ask about"
@@ -202,7 +203,7 @@ def _harvested_unfit(entry: Entry, form: Form) -> str:
 def _begun(
     data: Path, out: Path, form: Form, entries: Mapping[str, Entry], per_set: int | None, seed: int, language: str
 ) -> ItemReview:
-    about = {
+    about: dict[str, Any] = {
         "schema": SCHEMA,
         "fullduplex": __version__,
         "data": str(data),
@@ -222,7 +223,11 @@ def _begun(
         "items": [{**_told(entry), "content": _content(entry)} for entry in entries.values()],
     }
     if is_review(out):
-        _same(ItemReview.open(out), about)
+        there = ItemReview.open(out)
+        # What a person rejected is harvested no more; what was said of it stays.
+        now = {f"{one['set']}/{one['item']}" for one in about["items"]}
+        about["items"] += [one for key, one in there.items.items() if key not in now and _was_harvested(one)]
+        _same(there, about)
         write_json(out / FILE, {**about, "data": str(data)})
         return ItemReview(out, about)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -233,6 +238,10 @@ def _begun(
         raise RunError(f"{out}: cannot be made ({error.strerror}); give another --out") from error
     write_json(out / FILE, about)
     return ItemReview(out, about)
+
+
+def _was_harvested(told: Mapping[str, Any]) -> bool:
+    return told["scenario"] in HARVESTED
 
 
 def _same(there: ItemReview, about: Mapping[str, Any]) -> None:

@@ -142,7 +142,7 @@ const makeView = (clip, place) => {
     stage, make("div", { class: "legend" }, patch("user", say("user")), patch(clip.script ? "system scripted" : "system", clip.script ? say("script, not spoken") : clip.person ? say("other person") : say("system")), patch("overlap", say("both at once")), events.length ? patch("event", clip.script || clip.person ? say("mark") : say("event")) : null),
     make("div", { class: "said" }, user.box, other?.box, system?.box));
   const start = () => {
-    timeline = makeTimeline(stage, { duration: clip.duration }, { tracks: clip.tracks, events: clip.events }, () => [], seek);
+    timeline = makeTimeline(stage, { duration: clip.duration }, { tracks: clip.tracks, events: clip.events, second: clip.person ? say("other person").toUpperCase() : undefined }, () => [], seek);
     timeline.show("");
     moved(0, false);
   };
