@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,23 +69,33 @@ class LiveKit:
     @asynccontextmanager
     async def connect(self, prompt: str) -> AsyncIterator[Link]:
         """Make and start a session; raises :class:`ConversationError` where that fails or takes too long."""
+        called = _called(self.agent)
+        async with self.over(lambda: self._made(called, prompt), prompt_taken=_takes_prompt(called)) as link:
+            yield link
+
+    @asynccontextmanager
+    async def over(
+        self, made: Callable[[], Awaitable[tuple[Any, Any]]], *, prompt_taken: bool = False
+    ) -> AsyncIterator[Link]:
+        """Open a talk with the session and the agent that ``made`` returns, whatever ``agent`` names."""
         from fullduplex.systems.livekit.session import Talking
 
-        called = _called(self.agent)
         talking: Talking | None = None
         try:
             try:
                 async with asyncio.timeout(self.ready_within):
-                    session, agent = await self._made(called, prompt)
+                    session, agent = await made()
                     talking = Talking(session, self.rate_in, self.rate_out, pauses=self.pause)
                     await session.start(agent)
             except TimeoutError:
-                raise ConversationError(f"the session was not ready within {self.ready_within:g} s") from None
+                raise ConversationError(
+                    f"the session was not ready within {self.ready_within:g} s: its models may be loading, or busy"
+                ) from None
             except ConversationError:
                 raise
             except Exception as error:
                 raise ConversationError(f"the session could not start: {_told(error)}") from error
-            talking.ready = Ready({"livekit": _version(), "prompt_taken": _takes_prompt(called), "pause": self.pause})
+            talking.ready = Ready({"livekit": _version(), "prompt_taken": prompt_taken, "pause": self.pause})
             yield talking
         finally:
             if talking is not None:

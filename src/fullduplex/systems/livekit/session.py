@@ -90,8 +90,8 @@ class Page(io.TextOutput):  # type: ignore[misc]
     def flush(self) -> None:
         """Tell what was written."""
         pieces, self._pieces = self._pieces, []
-        if pieces:
-            text = "".join(str(piece) for piece in pieces).strip()
+        text = "".join(str(piece) for piece in pieces).strip()
+        if text:
             self._talking.tell(Said(text, id=self._utterance, words=_words(pieces)))
 
 
