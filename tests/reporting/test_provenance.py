@@ -57,7 +57,7 @@ def test_each_part_of_a_cascade_is_told_with_checkpoint_and_revision(tmp_path: P
 def test_items_that_were_made_with_different_revisions_are_counted(tmp_path: Path) -> None:
     newer = CASCADE | {"revision": "2"}
     told = made_with(run(tmp_path, *({"talk": {"system": one}} for one in (CASCADE, newer, newer)), driven=DRIVEN))
-    assert told["system"] == "cascade, 2 (2 items); cascade, 1 (1 items)"
+    assert told["system"] == "cascade, 2 (2 items); cascade, 1 (1 item)"
 
 
 def test_a_date_is_told_as_noted_else_as_that_of_files(tmp_path: Path) -> None:

@@ -57,7 +57,8 @@ def _compared(found: Mapping[str, _Asked]) -> tuple[str, ...]:
         if other:
             said.append(f"not every system had the same {what}: {other} of {len(shared)} items that they share differ")
     if len(said) == bool(unknown):
-        said.append(f"every system had the same instruction and the same user in {len(shared)} items that they share")
+        which = "the one item" if len(shared) == 1 else f"{len(shared)} items"
+        said.append(f"every system had the same instruction and the same user in {which} that they share")
     return tuple(said)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError, printable
 from fullduplex.model.spec import Spec
+from fullduplex.reporting.language import ENGLISH
 from fullduplex.reporting.seats import NETWORK, over_network
 from fullduplex.runs.items import read_item
 from fullduplex.runs.run import Run
@@ -160,4 +161,6 @@ def _between(days: list[str]) -> str:
 def _each(found: Counter[str]) -> str:
     if len(found) == 1:
         return next(iter(found))
-    return "; ".join(f"{told} ({number} items)" for told, number in found.most_common())
+    return "; ".join(
+        f"{told} ({ENGLISH.plural('{n} item', '{n} items', number)})" for told, number in found.most_common()
+    )

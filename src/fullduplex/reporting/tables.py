@@ -257,7 +257,9 @@ def _remarks(rows: Sequence[Row], tell: Language) -> list[str]:
         told.append(tell.ngettext(one, many, waiting).format(n=waiting))
     narrow = sum("too narrow" in str(row.get("method") or "") for row in rows if not row.get("family"))
     if narrow:
-        told.append(tell("{n} intervals rest on fewer than 20 items or groups and are too narrow.", n=narrow))
+        one = "{n} interval rests on fewer than 20 items or groups and is too narrow."
+        many = "{n} intervals rest on fewer than 20 items or groups and are too narrow."
+        told.append(tell.plural(one, many, narrow))
     return told
 
 

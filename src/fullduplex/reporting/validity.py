@@ -9,6 +9,7 @@ from typing import Any
 
 from fullduplex.errors import printable
 from fullduplex.reporting.agreement import AMONG, number
+from fullduplex.reporting.language import ENGLISH
 from fullduplex.reporting.review.validated import LABELS, NON_NEGATIVE, told_of
 from fullduplex.reporting.tables import markdown_text
 
@@ -43,7 +44,9 @@ def validity_markdown(told: Mapping[str, Any], remarks: Sequence[str] = ()) -> s
     form = told["form"]
     total = told["rows"][0]["items"]
     per_item = ", ".join(f"{n} × {count}" for count, n in told["ratings_an_item"].items())
-    head = f"{total} items, {len(told['raters'])} raters; items × ratings of each: {per_item}."
+    items = ENGLISH.plural("{n} item", "{n} items", total)
+    raters = ENGLISH.plural("{n} rater", "{n} raters", len(told["raters"]))
+    head = f"{items}, {raters}; items × ratings of each: {per_item}."
     parts = [f"# Validity of items: {markdown_text(form['name'])} {markdown_text(form['version'])}", head]
     parts += [markdown_text(remark) for remark in remarks]
     labels = [one["key"] for one in told["questions"] if one["kind"] == LABELS]
@@ -69,7 +72,8 @@ def validity_text(told: Mapping[str, Any]) -> str:
     for row in told["rows"]:
         if row["of"] == "condition":
             continue
-        lines.append(f"{row['action'] or 'Overall'}: {row['items']} items")
+        items = ENGLISH.plural("{n} item", "{n} items", row["items"])
+        lines.append(f"{row['action'] or 'Overall'}: {items}")
         for one in told["questions"]:
             found = row["found"][one["key"]]
             if not found["items"]:

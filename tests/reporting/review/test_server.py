@@ -280,6 +280,6 @@ def test_the_command_prints_figures_without_serving(run: Run, seated: Seated, tm
     for clip, value in zip(desk.join("Ann")["clips"], (1, 3), strict=False):
         desk.answer(clip["id"], {"answers": {"rating": value}})
     found = CliRunner().invoke(main, ["review", str(run.path), "--form", "interruption", "--figures"])
-    assert "rating: 2 ratings of 2 items by 1 raters; mean 2.00 ± 1.41" in found.stdout
+    assert "rating: 2 ratings of 2 items by 1 rater; mean 2.00 ± 1.41" in found.stdout
     found = CliRunner().invoke(main, ["review", str(run.path), "--form", "interruption", "--figures", "--json"])
     assert json.loads(found.stdout)["questions"][0]["ratings"] == {"1": 1, "3": 1}

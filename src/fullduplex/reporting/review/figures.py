@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fullduplex.measures.agreement.validity import NON_NEGATIVE
+from fullduplex.reporting.language import ENGLISH
 from fullduplex.reporting.review.forms import Answer, Form, Question
 from fullduplex.reporting.review.store import Review, majority
 
@@ -77,7 +78,9 @@ def told(one: Figures) -> str:
     ratings = ", ".join(f"{value} {n}/{one.n} ({n / one.n:.1%})" for value, n in one.ratings.items())
     if not one.n:
         return f"{one.question}: no answers"
-    text = f"{one.question}: {one.n} ratings of {one.items} items by {one.raters} raters"
+    counted = (("rating", one.n), ("item", one.items), ("rater", one.raters))
+    given, items, raters = (ENGLISH.plural(f"{{n}} {what}", f"{{n}} {what}s", n) for what, n in counted)
+    text = f"{one.question}: {given} of {items} by {raters}"
     if one.mean is not None:
         spread = "" if one.spread is None else f" ± {one.spread:.2f}"
         text += f"; mean {one.mean:.2f}{spread}"
