@@ -18,6 +18,8 @@ import pytest
 from fullduplex.driving.link import Closed, Happening, Note
 from fullduplex.driving.playout import Samples
 from fullduplex.errors import ConversationError
+from fullduplex.model.spec import Spec
+from fullduplex.systems.build import build
 from fullduplex.systems.talking import Translating, begun
 from fullduplex.systems.wire import Gone
 
@@ -66,6 +68,7 @@ class Reading:
 
     def __init__(self, *messages: str, silent: bool = False) -> None:
         self.messages, self.silent, self.sent = list(messages), silent, list[str]()
+        self.read: float | None = None
 
     async def send(self, message: str) -> None:
         self.sent.append(message)
@@ -119,6 +122,28 @@ def test_nothing_is_sent_once_the_other_side_has_ended_the_talk() -> None:
     wire = Reading("go", "bye", "unread")
     assert held(wire)[0] == Closed("bye")
     assert wire.sent == [] and wire.messages == ["unread"]
+
+
+@pytest.mark.parametrize(
+    ("name", "handshake"),
+    [
+        ("freeze-omni", ("0{}", "40{}", '42["stop_tts"]', '42["stop_tts"]')),
+        ("vita", ("0{}", "40{}", '42["stop_tts"]')),
+        ("gemini-live", ('{"setupComplete": {}}',)),
+        ("minicpm-o", ('{"type": "queue_done"}', '{"type": "prepared"}')),
+        ("websocket", ('{"type": "ready"}',)),
+    ],
+)
+def test_what_comes_has_come_when_the_socket_was_read(name: str, handshake: tuple[str, ...], tmp_path: Path) -> None:
+    wire = Reading(*handshake)
+    wire.read = 7.5
+
+    async def read() -> Any:
+        system: Any = build(Spec(name), tmp_path)
+        async with system.over(wire, "") as talking:
+            return talking.read
+
+    assert asyncio.run(read()) == 7.5
 
 
 @pytest.mark.parametrize(
