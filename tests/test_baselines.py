@@ -207,7 +207,7 @@ def test_a_benchmark_whose_items_are_in_no_conversation_is_refused() -> None:
 def test_overlaps_of_people_are_scored_by_the_rules_of_fdb_1_5(tmp_path: Path) -> None:
     corpus = open_corpus(write_corpus(tmp_path / "c", 2, sound=False))
     items, _ = harvested(corpus, tmp_path, "fdb-1.5", ears=nobody_listens)
-    scored = people_run(items, tmp_path / "people.run", listens("fdb-1.5@all"), cache=tmp_path / "cache")
+    scored = people_run(items, tmp_path / "people.run", listens("fdb-1.5@all"), cache=tmp_path / "cache", engine="here")
     found = values(scored, "anchored")
     # B is interrupted at 22.0 s and speaks until 24.0 s; A speaks on to 19.0 s after B's "uh-huh" of 15.0 s.
     assert found["user_interruption", "stop_latency"] == [2.0, 2.0]
@@ -224,7 +224,7 @@ def acts(root: Path, *, sound: bool = True) -> tuple[Path, Scored]:
     """Score the partners of the drawn talk, which has one item of each condition, under DuplexAct's rules."""
     write_ms98(root / "c", 4000, *talkers(), sound=sound)
     talks, _ = harvested(open_corpus(root / "c"), root, "duplexact", ears=nobody_listens)
-    return talks, people_run(talks, root / "people.run", listens("duplexact@all"), cache=root / "cache")
+    return talks, people_run(talks, root / "people.run", listens("duplexact@all"), cache=root / "cache", engine="here")
 
 
 def test_people_are_scored_by_the_rules_of_duplexact(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -226,9 +225,6 @@ def _clear_left(out: Path) -> None:
     """Remove what a killed process was writing in the run ``out``; nothing else is touched."""
     for folder in (out, _words_beside(out)):
         clear_parts(folder, below=True)
-    if not (out / "run.json").is_file():
-        with suppress(OSError):  # killed between making the folder and telling what it is for
-            (out / "trials").rmdir()
 
 
 def _words_beside(out: Path) -> Path:

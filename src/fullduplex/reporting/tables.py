@@ -11,11 +11,11 @@ import io
 import json
 import os
 import re
-import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fullduplex.data.files import replacing
 from fullduplex.errors import printable
 from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
 from fullduplex.reporting.language import ENGLISH, Language
@@ -141,13 +141,8 @@ def write_parquet(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
     kinds = {"value": pa.float64(), "low": pa.float64(), "high": pa.float64(), "n": pa.int64()}
     schema = pa.schema([(key, kinds.get(key, pa.string())) for key in LONG])
     table = pa.Table.from_pylist(flat, schema=schema)
-    there = Path(path)
-    partial = there.with_name(f".{there.name}.{secrets.token_hex(4)}.part")
-    try:
-        pq.write_table(table, partial)
-        partial.replace(there)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(Path(path)) as part:
+        pq.write_table(table, part)
 
 
 def terminal(rows: Sequence[Row], *, heading: str = "", tell: Language = ENGLISH) -> RenderableType:

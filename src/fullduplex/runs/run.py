@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex import __version__
-from fullduplex.data.files import read_json, write_json
+from fullduplex.data.files import clear_parts, read_json, write_json
 from fullduplex.data.folders import natural
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError, RunError
@@ -71,6 +71,7 @@ class Run:
         or when the folder holds other files.
         """
         about = {"schema": SCHEMA, "fullduplex": __version__, **asked}
+        clear_parts(path)
         cls.fits(path, about)
         if (path / "run.json").is_file():
             there = cls.open(path).about
@@ -103,7 +104,7 @@ class Run:
             return
         if path.exists() and not path.is_dir():
             raise RunError(f"{path}: is a file, not a folder for a run; give another --out")
-        if path.is_dir() and any(path.iterdir()):
+        if path.is_dir() and not all(map(_is_begun, path.iterdir())):
             raise RunError(f"{path}: holds files but no run.json; give an empty or a new folder as --out")
 
     @property
@@ -162,6 +163,11 @@ class Run:
 def again(repeat: int) -> str:
     """Return what is put after an item's id when it was driven for the second time, or a later one."""
     return "" if repeat == 1 else f" (repeat {repeat})"
+
+
+def _is_begun(path: Path) -> bool:
+    """Tell whether ``path`` is what is made before run.json is: nothing has been put into it."""
+    return path.name == "trials" and path.is_dir() and not any(path.iterdir())
 
 
 def _named(benchmark: Mapping[str, Any]) -> str:
