@@ -23,6 +23,7 @@ from fullduplex.reporting.review.card import CALLS_FOR, HEADINGS, PLAIN
 from fullduplex.reporting.review.forms import load, names
 from fullduplex.reporting.review.marks import MARKED, OVER
 from fullduplex.reporting.review.page import said_by_review
+from fullduplex.reporting.sensitivity import _COUNTED, _COUNTED_OF
 from fullduplex.runs.talks import STAGES
 
 SOURCE = Path(__file__).parents[2] / "src" / "fullduplex"
@@ -164,6 +165,18 @@ def test_what_a_reports_own_modules_say_is_in_the_catalogue(tell: Language) -> N
     known = {key[0] if isinstance(key, tuple) else key for key in texts_of(tell.code)}
     assert len(said) > 80
     assert [text for text in said if text not in known] == []
+
+
+def test_whatever_is_counted_has_its_plural_in_the_catalogue(tell: Language) -> None:
+    known = {key[0] for key in texts_of(tell.code) if isinstance(key, tuple)}
+    counted = [text for pair in (*_COUNTED.values(), _COUNTED_OF) for text in pair[:1]]
+    for file in (*(SOURCE / "reporting").glob("**/*.py"), *(SOURCE / "cli").glob("*.py"), SOURCE / "publish.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "plural":
+                whose = getattr(getattr(node.func, "value", None), "id", "")
+                counted += samples(node.args[0]) if whose == "tell" else []
+    assert len(counted) > 15
+    assert [text for text in counted if text not in known] == []
 
 
 def test_what_the_page_says_is_in_the_catalogue(tell: Language) -> None:

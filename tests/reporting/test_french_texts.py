@@ -16,6 +16,7 @@ from fullduplex.reporting.agreement import agreement_text
 from fullduplex.reporting.language import ENGLISH, Language, language_named
 from fullduplex.reporting.mismatch import mismatch_markdown
 from fullduplex.reporting.sensitivity import sensitivity_markdown, sensitivity_terminal
+from fullduplex.reporting.validity import validity_markdown, validity_text
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FRENCH = language_named("fr")
@@ -134,6 +135,28 @@ def test_agreement_is_told_and_one_is_one() -> None:
     french = agreement_text("alpha", {"verdicts": [of_one]}, FRENCH)
     assert "humains\u00a0: 1 item\u202f; 1 personne a noté" in french
     assert "alpha de Krippendorff\u00a0: 0,50 [0,25\u202f; 0,75]" in french
+
+
+def test_how_valid_items_are_is_told_and_the_numbers_are_the_same() -> None:
+    share = {"value": 0.75, "low": 0.5, "high": 0.9}
+    found = {
+        "items": 1, "ratings": {"yes": 3, "no": 1, "unclear": 0}, "by_rating": share, "by_rating_wilson": (0.5, 0.9),
+        "by_majority": share, "majorities": {"yes": 1, "no": 0, "unclear": 0, "tied": 0},
+    }  # fmt: skip
+    of_all = {"of": "all", "action": "", "condition": "", "items": 1, "found": {"label": found}}
+    bad = {"set": "s", "item": "1", "said": {"label": "no"}, "votes": {"label": {"yes": 1, "no": 3}}}
+    told_of = {
+        "form": {"name": "duplexact", "version": "2"}, "rows": [of_all], "raters": ["a"], "ratings_an_item": {"1": 4},
+        "questions": [{"key": "label", "kind": "yes-no-unclear"}], "agreement": {"label": {}}, "invalid": [bad],
+        "doubtful": [],
+    }  # fmt: skip
+    english, french = (validity_markdown(told_of, tell=tell) for tell in (ENGLISH, FRENCH))
+    assert "| Overall | 1 | 75.0 % (3/4) \\[50.0, 90.0\\] |" in english
+    assert "1 item, 1 rater; items × ratings" in english and "- s/1: label: no (1 yes, 3 no)" in english
+    assert "| Ensemble | 1 | 75,0\u00a0% (3/4) \\[50,0\u202f; 90,0\\] |" in french
+    assert "1 item, 1 évaluateur\u202f; items" in french
+    assert "- s/1\u00a0: label\u00a0: non (1 oui, 3 non)" in french
+    assert "non valide\u00a0: s/1" in validity_text(told_of, FRENCH)
 
 
 def test_runs_are_compared_in_the_language_that_is_asked_for(stored: Path, tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def agree(runs: Sequence[Path], seed: int, report_language: str, as_json: bool) 
     from fullduplex.stages import runs_at
 
     if any(map(is_review, runs)):
-        return _agree_on_items(runs, seed, as_json)
+        return _agree_on_items(runs, seed, report_language, as_json)
     opened = [run for path in runs for run in runs_at(path)]
     tell = language_of(opened, report_language)
     told = []
@@ -253,9 +253,10 @@ def agree(runs: Sequence[Path], seed: int, report_language: str, as_json: bool) 
     return 0
 
 
-def _agree_on_items(folders: Sequence[Path], seed: int, as_json: bool) -> int:
+def _agree_on_items(folders: Sequence[Path], seed: int, language: str, as_json: bool) -> int:
     """Tell how valid people found the items of a review, and keep the tables in its folder."""
     from fullduplex.data.files import replacing
+    from fullduplex.reporting.language import language_named
     from fullduplex.reporting.review.items import ItemReview
     from fullduplex.reporting.review.validated import validated
     from fullduplex.reporting.validity import validity_csv, validity_markdown, validity_text
@@ -263,16 +264,17 @@ def _agree_on_items(folders: Sequence[Path], seed: int, as_json: bool) -> int:
     if len(folders) > 1:
         raise RunError(f"reviews of items are not added up, and {len(folders)} were given; give one")
     review = ItemReview.open(folders[0])
+    tell = language_named(language or review.language)
     told, remarks = validated(review, seed=seed)
     for remark in remarks:
         _say(remark)
-    for name, text in (("validity.md", validity_markdown(told, remarks)), ("validity.csv", validity_csv(told))):
+    for name, text in (("validity.md", validity_markdown(told, remarks, tell)), ("validity.csv", validity_csv(told))):
         with replacing(review.path / name) as part:
             part.write_text(text, encoding="utf-8", errors="replace")
     if as_json:
         _shown_json(told)
     else:
-        click.echo(validity_text(told))
+        click.echo(validity_text(told, tell))
         click.echo(f"wrote {review.path / 'validity.md'}, .csv and .json")
     return 0
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from fullduplex.errors import printable
 from fullduplex.reporting.agreement import AMONG, number
-from fullduplex.reporting.language import ENGLISH
-from fullduplex.reporting.review.validated import LABELS, NON_NEGATIVE, told_of
+from fullduplex.reporting.language import ENGLISH, Language
+from fullduplex.reporting.review.validated import LABELS, NON_NEGATIVE
 from fullduplex.reporting.tables import markdown_text
 
 #: What the questions of the form ``duplexact`` are about.
@@ -28,7 +28,7 @@ _HOW = (
     "items have any."
 )
 _SCALE = (
-    f"Mean opinion score ± standard deviation of all ratings; non-negative: ratings of at least {NON_NEGATIVE} of 5 "
+    "Mean opinion score ± standard deviation of all ratings; non-negative: ratings of at least {least} of 5 "
     "(inferred: the publication does not say what it counts)."
 )
 _COLUMNS = (
@@ -39,55 +39,69 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def validity_markdown(told: Mapping[str, Any], remarks: Sequence[str] = ()) -> str:
+def validity_markdown(told: Mapping[str, Any], remarks: Sequence[str] = (), tell: Language = ENGLISH) -> str:
     """Return the tables of :func:`fullduplex.reporting.review.validated.validated` as Markdown."""
     form = told["form"]
     total = told["rows"][0]["items"]
     per_item = ", ".join(f"{n} × {count}" for count, n in told["ratings_an_item"].items())
-    items = ENGLISH.plural("{n} item", "{n} items", total)
-    raters = ENGLISH.plural("{n} rater", "{n} raters", len(told["raters"]))
-    head = f"{items}, {raters}; items × ratings of each: {per_item}."
-    parts = [f"# Validity of items: {markdown_text(form['name'])} {markdown_text(form['version'])}", head]
-    parts += [markdown_text(remark) for remark in remarks]
+    items = tell.plural("{n} item", "{n} items", total)
+    several = len(told["raters"])
+    raters = tell("{n} rater", n=several) if several == 1 else tell("{n} raters", n=several)
+    head = tell("{items}, {raters}; items × ratings of each: {each}.", items=items, raters=raters, each=per_item)
+    named = f"{markdown_text(form['name'])} {markdown_text(form['version'])}"
+    parts = [f"# {tell('Validity of items')}{tell(': ')}{named}", head]
+    parts += [markdown_text(tell.kept(remark)) for remark in remarks]
     labels = [one["key"] for one in told["questions"] if one["kind"] == LABELS]
     scales = [one["key"] for one in told["questions"] if one["kind"] != LABELS]
     for heading, of in (("By action", ("all", "action")), ("By condition", ("condition",))):
         rows = [row for row in told["rows"] if row["of"] in of]
         if labels and rows:
-            parts += [f"## {heading}", _labels(rows, labels)]
-            parts += [_HOW] if of[0] == "all" else []
+            parts += [f"## {tell.of(heading)}", _labels(rows, labels, tell)]
+            parts += [tell.gettext(_HOW)] if of[0] == "all" else []
     if scales:
-        parts += ["## Naturalness", _scales(told["rows"], scales), _SCALE]
-    parts += ["## Agreement of raters", _agreements(told)]
+        parts += [
+            f"## {tell('Naturalness')}",
+            _scales(told["rows"], scales, tell),
+            tell.gettext(_SCALE).format(least=NON_NEGATIVE),
+        ]
+    parts += [f"## {tell('Agreement of raters')}", _agreements(told, tell)]
     for heading, name in (("Not valid", "invalid"), ("Doubtful", "doubtful")):
         if told[name]:
-            lines = [f"- {markdown_text(_key(one))}: {markdown_text(told_of(one))}" for one in told[name]]
-            parts += [f"## {heading}", "\n".join(lines)]
+            lines = [
+                f"- {markdown_text(_key(one))}{tell(': ')}{markdown_text(_votes(one, tell))}" for one in told[name]
+            ]
+            parts += [f"## {tell.of(heading)}", "\n".join(lines)]
     return "\n\n".join(parts) + "\n"
 
 
-def validity_text(told: Mapping[str, Any]) -> str:
+def validity_text(told: Mapping[str, Any], tell: Language = ENGLISH) -> str:
     """Return the totals, each action's, and what is not valid, as lines for a terminal."""
-    lines = []
+    lines, colon = [], tell(": ")
     for row in told["rows"]:
         if row["of"] == "condition":
             continue
-        items = ENGLISH.plural("{n} item", "{n} items", row["items"])
-        lines.append(f"{row['action'] or 'Overall'}: {items}")
+        items = tell.plural("{n} item", "{n} items", row["items"])
+        lines.append(f"{tell.kept(row['action'] or 'Overall')}{colon}{items}")
         for one in told["questions"]:
             found = row["found"][one["key"]]
             if not found["items"]:
                 continue
             if one["kind"] == LABELS:
-                text = f"by rating {_rating(found)}; by majority {_majority(found)}{_others(found)}"
+                shares = {"rating": _rating(found, tell), "majority": _majority(found, tell)}
+                text = tell("by rating {rating}; by majority {majority}", **shares) + _others(found, tell)
             else:
-                text = f"{_mos(found)}; at least {NON_NEGATIVE}: {_percent(found['non_negative'])}"
-            lines.append(f"  {_title(one['key'])}: {text}")
+                least = tell("at least {least}", least=NON_NEGATIVE)
+                text = f"{_mos(found, tell)}{tell('; ')}{least}{colon}{_percent(found['non_negative'], tell)}"
+            lines.append(f"  {_title(one['key'], tell)}{colon}{text}")
     for name, found in told["agreement"].items():
-        told_as = "; ".join(f"{AMONG[how]} {number(one)}" for how, one in found.items())
-        lines.append(f"raters on {_title(name)}: {told_as or 'fewer than two people rated'}")
+        told_as = tell("; ").join(f"{tell.of(AMONG[how])} {number(one, tell)}" for how, one in found.items())
+        on = tell("raters on {question}", question=_title(name, tell))
+        lines.append(f"{on}{colon}{told_as or tell('fewer than two people rated')}")
     for heading, name in (("not valid", "invalid"), ("doubtful", "doubtful")):
-        lines += [f"{heading}: {printable(_key(one))}: {printable(told_of(one), 300)}" for one in told[name]]
+        lines += [
+            f"{tell.of(heading)}{colon}{printable(_key(one))}{colon}{printable(_votes(one, tell), 300)}"
+            for one in told[name]
+        ]
     return "\n".join(lines)
 
 
@@ -127,41 +141,45 @@ def _cell(value: Any) -> str:
     return f"'{text}" if text[:1] in ("=", "+", "@", "\t") else text
 
 
-def _labels(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str:
+def _labels(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], tell: Language) -> str:
     by_condition = rows[0]["of"] == "condition"
-    head = ["Action", *(["Condition"] if by_condition else []), "n"]
+    head = [tell("Action"), *([tell("Condition")] if by_condition else []), "n"]
     for key in keys:
-        head += [f"{_title(key)}, by rating", "by majority", "else"]
+        by_rating = tell("{question}, by rating", question=_title(key, tell))
+        head += [by_rating, tell("by majority"), tell("else")]
     lines = [head]
     for row in rows:
-        line = [row["action"] or ("Overall" if row["of"] == "all" else "—")]
-        line += [row["condition"]] if by_condition else []
+        line = [tell.kept(row["action"] or ("Overall" if row["of"] == "all" else "—"))]
+        line += [tell.kept(row["condition"])] if by_condition else []
         line.append(str(row["items"]))
         for key in keys:
             found = row["found"][key]
-            line += [_rating(found), _majority(found), _others(found).removeprefix("; ")]
+            line += [_rating(found, tell), _majority(found, tell), _others(found, tell).removeprefix(tell("; "))]
         lines.append([markdown_text(text) for text in line])
     return _table(lines)
 
 
-def _scales(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> str:
-    lines = [["Items", "Aspect", "n", "ratings", "MOS ± SD", "non-negative"]]
+def _scales(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], tell: Language) -> str:
+    head = ["Items", "Aspect", "n", "ratings", "MOS ± SD", "non-negative"]
+    lines = [[name if name == "n" else tell.of(name) for name in head]]
     for row in rows:
         for key in keys:
             found = row["found"][key]
             if found["items"]:
-                whose = ": ".join(filter(None, (row["action"], row["condition"]))) or "Overall"
+                whose = tell(": ").join(map(tell.kept, filter(None, (row["action"], row["condition"])))) or tell(
+                    "Overall"
+                )
                 counts = [str(found["items"]), str(sum(found["ratings"].values()))]
-                cells = [whose, _title(key), *counts, _mos(found), _percent(found["non_negative"])]
+                cells = [whose, _title(key, tell), *counts, _mos(found, tell), _percent(found["non_negative"], tell)]
                 lines.append([markdown_text(text) for text in cells])
-    return _table(lines) if len(lines) > 1 else "Nobody rated any."
+    return _table(lines) if len(lines) > 1 else tell("Nobody rated any.")
 
 
-def _agreements(told: Mapping[str, Any]) -> str:
-    lines = [["Question", *AMONG.values()]]
+def _agreements(told: Mapping[str, Any], tell: Language) -> str:
+    lines = [[tell("Question"), *map(tell.of, AMONG.values())]]
     for name, found in told["agreement"].items():
-        cells = [number(found[how]) if found else "fewer than two people rated" for how in AMONG]
-        lines.append([markdown_text(text) for text in (_title(name), *cells)])
+        cells = [number(found[how], tell) if found else tell("fewer than two people rated") for how in AMONG]
+        lines.append([markdown_text(text) for text in (_title(name, tell), *cells)])
     return _table(lines)
 
 
@@ -170,39 +188,56 @@ def _table(lines: Sequence[Sequence[str]]) -> str:
     return "\n".join([rows[0], "|" + " --- |" * len(lines[0]), *rows[1:]])
 
 
-def _rating(found: Mapping[str, Any]) -> str:
+def _rating(found: Mapping[str, Any], tell: Language) -> str:
     total = sum(found["ratings"].values())
     low, high = found["by_rating_wilson"] or (None, None)
-    return _percent({**found["by_rating"], "low": low, "high": high}, f"{found['ratings']['yes']}/{total}")
+    return _percent({**found["by_rating"], "low": low, "high": high}, tell, f"{found['ratings']['yes']}/{total}")
 
 
-def _majority(found: Mapping[str, Any]) -> str:
-    return _percent(found["by_majority"], f"{found['majorities']['yes']}/{found['items']}")
+def _majority(found: Mapping[str, Any], tell: Language) -> str:
+    return _percent(found["by_majority"], tell, f"{found['majorities']['yes']}/{found['items']}")
 
 
-def _others(found: Mapping[str, Any]) -> str:
+def _others(found: Mapping[str, Any], tell: Language) -> str:
     told = ", ".join(
-        f"{found['majorities'][name]} {name}" for name in ("no", "unclear", "tied") if found["majorities"][name]
+        f"{found['majorities'][name]} {tell.of(name)}"
+        for name in ("no", "unclear", "tied")
+        if found["majorities"][name]
     )
-    return f"; {told}" if told else ""
+    return f"{tell('; ')}{told}" if told else ""
 
 
-def _percent(found: Mapping[str, Any], counts: str = "") -> str:
+def _percent(found: Mapping[str, Any], tell: Language, counts: str = "") -> str:
     if found["value"] is None:
         return "—"
-    bounds = "" if found["low"] is None else f" [{100 * found['low']:.1f}, {100 * found['high']:.1f}]"
-    return f"{100 * found['value']:.1f} %" + (f" ({counts})" if counts else "") + bounds
+    share = tell("{n} %", n=tell.digits(f"{100 * found['value']:.1f}"))
+    return share + (f" ({counts})" if counts else "") + _between(found, 100, 1, tell)
 
 
-def _mos(found: Mapping[str, Any]) -> str:
+def _between(found: Mapping[str, Any], scale: int, decimals: int, tell: Language) -> str:
+    if found["low"] is None:
+        return ""
+    low, high = (tell.digits(f"{scale * found[end]:.{decimals}f}") for end in ("low", "high"))
+    return f" {tell('[{low}, {high}]', low=low, high=high)}"
+
+
+def _mos(found: Mapping[str, Any], tell: Language) -> str:
     mean = found["mean"]
     spread = "" if found["spread"] is None else f" ± {found['spread']:.2f}"
-    bounds = "" if mean["low"] is None else f" [{mean['low']:.2f}, {mean['high']:.2f}]"
-    return f"{mean['value']:.2f}{spread}{bounds}"
+    return tell.digits(f"{mean['value']:.2f}{spread}") + _between(mean, 1, 2, tell)
 
 
-def _title(key: str) -> str:
-    return _TITLES.get(key, key)
+def _votes(entry: Mapping[str, Any], tell: Language) -> str:
+    """Return in words what raters said of an item that is not valid: ``label: no (1 yes, 4 no)``."""
+    parts = []
+    for name, verdict in entry["said"].items():
+        votes = ", ".join(f"{n} {tell.of(value)}" for value, n in entry["votes"][name].items())
+        parts.append(f"{tell.kept(name)}{tell(': ')}{tell.of(verdict)} ({votes})")
+    return tell("; ").join(parts)
+
+
+def _title(key: str, tell: Language) -> str:
+    return tell.of(_TITLES[key]) if key in _TITLES else key
 
 
 def _key(entry: Mapping[str, Any]) -> str:

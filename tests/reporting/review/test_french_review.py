@@ -64,7 +64,7 @@ def test_a_form_of_ones_own_is_shown_in_the_words_that_it_was_written_in(tmp_pat
     )
     told = form_told(load_file(file), FRENCH)
     assert (told.title, told.questions[0].ask) == ("Chaleur {n} <b>", "La voix est-elle chaleureuse ?")
-    assert [option.label for option in told.questions[0].options] == ["Oui", "Non", "Pas clair"]
+    assert [option.label for option in told.questions[0].options] == ["Oui", "Non", "Peu clair"]
 
 
 def test_the_page_is_french_and_its_scripts_have_french_words() -> None:

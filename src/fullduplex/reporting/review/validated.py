@@ -173,13 +173,4 @@ def _remarks(told: Mapping[str, Any], ours: Sequence[Review], counted: Sequence[
         yield f"{unheard} of {len(counted)} reviews were given before half of the clip was played; they count"
 
 
-def told_of(entry: Mapping[str, Any]) -> str:
-    """Return in words what raters said of an item that is not valid: ``label: no (1 yes, 4 no)``."""
-    parts = []
-    for name, verdict in entry["said"].items():
-        votes = ", ".join(f"{n} {value}" for value, n in entry["votes"][name].items())
-        parts.append(f"{name}: {verdict} ({votes})")
-    return "; ".join(parts)
-
-
-__all__ = ["FILE", "LABELS", "NON_NEGATIVE", "told_of", "validated"]
+__all__ = ["FILE", "LABELS", "NON_NEGATIVE", "validated"]
