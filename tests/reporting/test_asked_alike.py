@@ -71,4 +71,6 @@ def test_words_that_a_system_has_of_its_own_are_its_instruction(tmp_path: Path) 
     )
     taken = told("Talk.") | {"ready": {"role": "Talk."}}
     same = [run(tmp_path / "c", "c", {"1": taken}), run(tmp_path / "d", "d", {"1": told("Talk.")})]
-    assert asked_alike(same) == ("every system had the same instruction and the same user in the one item that they share",)
+    assert asked_alike(same) == (
+        "every system had the same instruction and the same user in the one item that they share",
+    )
