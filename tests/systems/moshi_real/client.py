@@ -6,6 +6,7 @@ loudspeaker played. Its library of sound devices is replaced by one that calls i
 
 from __future__ import annotations
 
+import signal
 import sys
 import threading
 import time
@@ -76,6 +77,8 @@ def main(url: str, says: Path, heard: Path, length: float) -> None:
     sys.modules["sounddevice"] = devices(np.fromfile(says, "<f4"), played)
     sys.argv = ["moshi.client", "--url", url]
     client: Any = import_module("moshi.client")
+    # Whoever was started in the background of a script ignores Ctrl-C, and so would the client.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(length, lambda: _interrupt())
     timer.start()
     client.main()
