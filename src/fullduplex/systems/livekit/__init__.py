@@ -36,7 +36,7 @@ class LiveKit:
     or what ``agent`` names cannot be had.
     """
 
-    agent: str
+    agent: str = ""
     pause: bool = True
     rate_in: int = 16_000
     rate_out: int = 24_000

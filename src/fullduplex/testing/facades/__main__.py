@@ -30,6 +30,8 @@ def main(arguments: list[str] | None = None) -> None:
     behaviour = USUAL
     try:
         facade = facade_of(given.name, json.loads(given.options))
+        if facade.within is not None:
+            parser.error(f"the facade of {given.name} is a part of the driver's process, and no server")
         if given.behaviour:
             text = given.behaviour
             read = text if text.lstrip().startswith("{") else Path(text).read_text("utf-8")

@@ -19,7 +19,7 @@ from fullduplex.systems.wire import Gone
 
 
 class Voice:
-    """The client of a talk: ``bytes`` are a frame of the user, 16 bits, ``str`` what was told of the session's sound."""
+    """The client of a talk: ``bytes`` are a frame of the user, 16 bits, ``str`` what was told of the speech."""
 
     path = ""
     headers: Mapping[str, str] = {}
