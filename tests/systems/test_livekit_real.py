@@ -65,6 +65,23 @@ def test_what_can_be_judged_from_outside_passes(tmp_path: Path) -> None:
     assert cases[1]["measured"]["receive_factor"] > 5 and cases[3]["measured"]["discarded_s"] > 1
 
 
+def test_every_case_that_a_session_has_a_word_for_passes_on_the_facade() -> None:
+    done = fullduplex("conform", "livekit:agent=fullduplex.testing.facades.livekit:agent", "--json")
+    cases = {case["case"]: case for case in json.loads(done.stdout)["cases"]}
+    assert [case for case in cases.values() if case["outcome"] == "failed"] == []
+    played = {n for n, case in cases.items() if case["outcome"] != "not applicable"}
+    assert played == {1, 2, 3, 5, 7, 8, 9, 15, 16, 18, 20, 23, 25, 26}
+
+
+def test_the_facade_answers_what_it_hears_where_it_is_the_agent_of_another_command(tmp_path: Path) -> None:
+    out, agent = tmp_path / "out", "livekit:agent=fullduplex.testing.facades.livekit:agent"
+    arguments = ["--data", items(tmp_path / "items", 1), "--out", out, "--recogniser", "none", "--detector", "energy"]
+    done = fullduplex("run", "fdb-1.0", "--system", agent, *arguments)
+    assert done.returncode == 0, done.stderr[-3_000:]
+    (talk,) = (json.loads(path.read_text()) for path in out.rglob("talk.json"))
+    assert talk["received"]["seconds"] == 3
+
+
 def test_a_run_on_a_session_has_talks_and_a_report(tmp_path: Path) -> None:
     out = tmp_path / "out"
     arguments = ["--data", items(tmp_path / "items", 5), "--out", out, "--recogniser", "none", "--detector", "energy"]
