@@ -198,7 +198,7 @@ def test_without_people_there_is_no_such_table(tmp_path: Path) -> None:
 
 def run_of(name: str, benchmark: str = "fdb-french", variant: str = "paper", **about: Any) -> Run:
     told = {"name": benchmark, "version": "1", "variants": [variant]}
-    return Run(Path(f"{name}.run"), {"benchmark": told, "system": name, **about})
+    return Run(Path(f"{name}-{benchmark}.run"), {"benchmark": told, "system": name, **about})
 
 
 def row_of(value: float, scenario: str = "media_pause_handling", **given: Any) -> dict[str, Any]:
@@ -238,6 +238,39 @@ def test_one_system_is_matched_on_one_benchmark_and_not_on_the_other() -> None:
     assert [(row["match"], row["corpus"], row["task"]) for row in rows] == [
         ("mismatched", "media", "pause_handling"), ("matched", "candor", "pause_handling"),
     ]  # fmt: skip
+
+
+def test_runs_of_one_name_keep_their_own_numbers() -> None:
+    first, second = run_of("cascade", driven=driven("offline-fr")), run_of("cascade", driven=driven("offline-en"))
+    second = Run(Path("en/other.run"), second.about)
+    elsewhere = Run(Path("callfr.run"), first.about)
+    scenarios = {0.25: "media_pause_handling", 0.5: "media_pause_handling", 0.75: "callfc_pause_handling"}
+    runs = zip((first, second, elsewhere), scenarios.items(), strict=True)
+    rows = mismatch_rows((run, [row_of(value, scenario)], about_system(run)) for run, (value, scenario) in runs)
+    lines = {line.split(" | ")[1]: line for line in mismatch_markdown(rows).splitlines() if "| cascade" in line}
+    assert set(lines) == {"cascade (cascade-fdb-french.run)", "cascade (other.run)", "cascade (callfr.run)"}
+    assert "0.250 [0.150, 0.350] 9" in lines["cascade (cascade-fdb-french.run)"]
+    assert "0.500 [0.400, 0.600] 9" in lines["cascade (other.run)"]
+    assert "callfc (fr)" in lines["cascade (callfr.run)"]
+    assert "0.750 [0.650, 0.850] 9" in lines["cascade (callfr.run)"]
+
+
+def test_a_run_given_twice_is_refused() -> None:
+    run = run_of("a")
+    about = about_system(run, "en", "cascade")
+    with pytest.raises(RunError, match="given twice"):
+        mismatch_rows([(run, [row_of(0.5)], about), (run, [row_of(0.5)], about)])
+
+
+@pytest.mark.parametrize("code", ["xx", "klingon", "f", "<script>", "ééé"])
+def test_what_is_no_language_is_refused(code: str) -> None:
+    with pytest.raises(InputError, match="--system-language"):
+        about_system(run_of("duplex"), code, "cascade")
+
+
+def test_a_language_may_be_told_by_three_letters_or_with_a_region() -> None:
+    told = [about_system(run_of("duplex"), code, "cascade").language for code in ("fra", "fr-CA", "FR")]
+    assert told == ["fr", "fr", "fr"]
 
 
 @pytest.mark.parametrize(("language", "kind", "lacks"), [("en", "", "--architecture"), ("", "cascade", "--system-l")])

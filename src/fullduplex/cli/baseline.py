@@ -29,6 +29,7 @@ from fullduplex.errors import InputError, printable
 
 if TYPE_CHECKING:
     from fullduplex.reporting.language import Language
+    from fullduplex.runs.run import Run
 
 _FILES = ("statistics.json", "statistics.md", "statistics.html")
 
@@ -252,9 +253,9 @@ def _print(told: Any, out: Path | None, tell: Language) -> None:
 @main.command()
 @click.argument("runs", nargs=-1, required=True, type=_PATH)
 @click.option("--system-language", "languages", multiple=True, metavar="SYSTEM=CODE",
-              help="The language that a system speaks, as SYSTEM=CODE; may be repeated.")  # fmt: skip
+              help="The language that a system speaks, as SYSTEM=CODE or RUN=CODE; may be repeated.")  # fmt: skip
 @click.option("--architecture", "architectures", multiple=True, metavar="SYSTEM=KIND",
-              help="end-to-end, cascade or human, as SYSTEM=KIND; may be repeated.")  # fmt: skip
+              help="end-to-end, cascade or human, as SYSTEM=KIND or RUN=KIND; may be repeated.")  # fmt: skip
 @click.option("--out", type=_PATH, metavar="DIR", help="A folder for mismatch.md and mismatch.json.")
 @_shown_language
 @_json
@@ -278,11 +279,16 @@ def mismatch(
 
     spoken, built = (_by_system(*one) for one in (("--system-language", languages), ("--architecture", architectures)))
     scored = [one for path in runs for one in measure_again(path)]
-    known = {one.run.system for one in scored}
+    # A run's folder tells apart what a system's name does not.
+    known = {one.run.system for one in scored} | {str(one.run.path) for one in scored}
     for option, told in (("--system-language", spoken), ("--architecture", built)):
         if strange := [name for name in told if name not in known]:
             raise InputError(option, found=strange[0], expected=f"one of {', '.join(sorted(known))}")
-    systems = [about_system(o.run, spoken.get(o.run.system, ""), built.get(o.run.system, "")) for o in scored]
+
+    def of(run: Run, told: dict[str, str]) -> str:
+        return told.get(str(run.path)) or told.get(run.system, "")
+
+    systems = [about_system(one.run, of(one.run, spoken), of(one.run, built)) for one in scored]
     tables = [next(iter(rows.values())) for one in scored for rows in estimated([one])]
     rows = mismatch_rows(zip([one.run for one in scored], tables, systems, strict=True))
     text = mismatch_markdown(rows, language_of([one.run for one in scored], report_language))

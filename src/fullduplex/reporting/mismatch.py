@@ -6,11 +6,13 @@ across languages and content should not: the table shows each metric by its task
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from fullduplex.benchmarks import fdb_french
+from fullduplex.data.corpora.languages import two_letters
 from fullduplex.errors import InputError, RunError, printable
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.people_text import Figure, table
@@ -20,6 +22,13 @@ from fullduplex.runs.run import Run
 
 Architecture = Literal["end-to-end", "cascade", "human"]
 ARCHITECTURES: tuple[Architecture, ...] = ("end-to-end", "cascade", "human")
+#: The languages that have two letters (ISO 639-1): a first letter, and every second one.
+_BY_FIRST_LETTER = (
+    "aabefkmnrsvyz baeghimnors caehorsuvy daevz eelnostu fafijory gadlnuv haeiortuyz iadegikostu jav "
+    "kagijklmnorsuvwy labginotuv mghiklnrsty nabdeglnorvy ocjmrs pailst qu rmnouw sacdegiklmnoqrstuvw "
+    "taeghiklnorstwy ugkrz veio wao xh yio zahu "
+)
+TWO_LETTERS = frozenset(its[0] + second for its in _BY_FIRST_LETTER.split() for second in its[1:])
 MATCHED, MISMATCHED = "matched", "mismatched"
 #: The languages of benchmarks whose items have one.
 LANGUAGES: Mapping[str, str] = {"fdb-1.0": "en", fdb_french.NAME: fdb_french.LANGUAGE}
@@ -37,8 +46,11 @@ def about_system(run: Run, language: str = "", architecture: str = "") -> About:
     """Return what is told of a run's system, else what the run itself says.
 
     People are human and speak the language of the items; the built-in cascade says its language. Of any other
-    system both have to be told: raises :class:`InputError` naming what is not.
+    system both have to be told: raises :class:`InputError` naming what is not, and on a ``language`` that is no
+    code of ISO 639.
     """
+    if language:
+        language = language_code(language)
     if architecture and architecture not in ARCHITECTURES:
         raise InputError("--architecture", found=architecture, expected=" or ".join(ARCHITECTURES))
     driven = (run.about.get("driven") or {}).get("system") or {}
@@ -57,6 +69,17 @@ def about_system(run: Run, language: str = "", architecture: str = "") -> About:
     return About(language, its)
 
 
+def language_code(told: str) -> str:
+    """Return the two letters of ``told``: a code of ISO 639, also one of three letters, or with a region (``fr-CA``).
+
+    Raises :class:`InputError` on what is none.
+    """
+    code = two_letters(told)
+    if code not in TWO_LETTERS:
+        raise InputError("--system-language", found=told, expected="a language's two letters (ISO 639-1), as en or fr")
+    return code
+
+
 def language_of(run: Run) -> str:
     """Return the language of a run's items; raises :class:`RunError` where its benchmark has none."""
     name = run.about["benchmark"]["name"]
@@ -69,13 +92,16 @@ def language_of(run: Run) -> str:
 def mismatch_rows(runs: Iterable[tuple[Run, Sequence[Mapping[str, Any]], About]]) -> list[dict[str, Any]]:
     """Return each estimate of ``runs`` (run, its rows of the leading variant, what is told of its system) as a row.
 
-    It has the row's own keys, and ``benchmark``, ``corpus`` ("" where it is not known), ``task``, ``items_language``,
-    ``system_language``, ``architecture``, ``match``. Raises :class:`RunError` where the runs were scored under
-    different rules.
+    It has the row's own keys, and ``run`` (its folder), ``label`` (the system as the table calls it: with its folder
+    where another run of the benchmark has that name), ``benchmark``, ``corpus`` ("" where it is not known), ``task``,
+    ``items_language``, ``system_language``, ``architecture``, ``match``. Raises :class:`RunError` where the runs were
+    scored under different rules, or one is given twice.
     """
     made: list[dict[str, Any]] = []
     variant = ""
-    for run, rows, about in runs:
+    given = list(runs)
+    labels = _labels([run for run, _, _ in given])
+    for (run, rows, about), name in zip(given, labels, strict=True):
         its = str(run.about["benchmark"]["variants"][0])
         if variant and its != variant:
             raise RunError(f"{run.path}: scored as @{its}, and others as @{variant}; score all alike")
@@ -88,13 +114,26 @@ def mismatch_rows(runs: Iterable[tuple[Run, Sequence[Mapping[str, Any]], About]]
             corpus, task = _corpus_of(str(row["scenario"]))
             made.append(
                 {
-                    **row, "system": run.system, "benchmark": run.about["benchmark"]["name"], "corpus": corpus,
-                    "task": task,
+                    **row, "system": run.system, "run": str(run.path), "label": name,
+                    "benchmark": run.about["benchmark"]["name"], "corpus": corpus, "task": task,
                     "items_language": language, "system_language": about.language, "architecture": about.architecture,
                     "match": "" if about.architecture == "human" else match,
                 }
             )  # fmt: skip
     return made
+
+
+def _labels(runs: Sequence[Run]) -> list[str]:
+    """Return what each run's row is called: its system, with its folder where two runs would else be one."""
+    if len({run.path.resolve() for run in runs}) < len(runs):
+        raise RunError("a run was given twice; give each run once")
+    named = [(run.system, run.about["benchmark"]["name"]) for run in runs]
+    alike, short = Counter(named), Counter((*key, run.path.name) for key, run in zip(named, runs, strict=True))
+    return [
+        run.system if alike[key] == 1
+        else f"{run.system} ({run.path.name if short[(*key, run.path.name)] == 1 else run.path})"
+        for key, run in zip(named, runs, strict=True)
+    ]  # fmt: skip
 
 
 _TASKS = {
@@ -131,14 +170,14 @@ def mismatch_markdown(rows: Sequence[Mapping[str, Any]], tell: Language = ENGLIS
         of_task = [row for row in rows if row["task"] == task]
         metrics = list({row["metric"]: row for row in of_task}.values())
         lines = []
-        keys = {(*_group(row), row["system"], row["benchmark"], row["scenario"]): row for row in of_task}
-        for key in sorted(keys, key=lambda key: key[:2]):
-            first = keys[key]
-            cells = {
-                row["metric"]: row for row in of_task if (row["system"], row["benchmark"], row["scenario"]) == key[2:]
-            }
+        # Runs of one system's name are several: a line is one run's, in one of its scenarios.
+        by_line: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+        for row in of_task:
+            by_line.setdefault((row["run"], row["scenario"]), {})[row["metric"]] = row
+        for cells in sorted(by_line.values(), key=lambda its: _group(next(iter(its.values())))):
+            first = next(iter(cells.values()))
             lines.append([
-                tell.of(_title(first)), first["system"], first["system_language"], _items(first),
+                tell.of(_title(first)), first["label"], first["system_language"], _items(first),
                 *(_cell(cells.get(one["metric"]), tell) for one in metrics),
             ])  # fmt: skip
         title = tell.of(str(of_task[0]["scenario_title"])).partition(",")[0]
