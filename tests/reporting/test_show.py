@@ -59,6 +59,15 @@ def test_only_the_items_own_facts_are_shown() -> None:
     assert show(GOLDEN, "candor_pause_handling/1").count("  tor  ") == 2
 
 
+def test_an_item_of_a_set_does_not_show_the_row_of_its_tasks_other_item(run: Path) -> None:
+    table = json.loads((run / "estimates.json").read_text())
+    for row in [row for row in table["items"] if row["scenario"] == "candor_pause_handling" and row["item"] == "1"]:
+        table["items"].append({**row, "scenario": "pause_handling", "why": "somebody else's"})
+    (run / "estimates.json").write_text(json.dumps(table))
+    text = show(run, "candor_pause_handling/1")
+    assert "  tor  " in text and "somebody else's" not in text
+
+
 def test_an_item_that_failed_says_why_and_draws_nothing() -> None:
     text = show(GOLDEN, "candor_turn_taking/10")
     assert "failed: output.json, line 1 column 1" in text
@@ -67,6 +76,11 @@ def test_an_item_that_failed_says_why_and_draws_nothing() -> None:
 
 def test_an_item_is_found_by_its_id_alone_where_one_set_has_it() -> None:
     assert show(GOLDEN, "10").startswith("candor_turn_taking/10\n")
+
+
+@pytest.mark.parametrize("name", ["candor_turn_taking/10", "smooth_turn_taking/10", "10"])
+def test_an_item_is_found_by_its_set_its_task_or_its_id(name: str) -> None:
+    assert show(GOLDEN, name).startswith("candor_turn_taking/10\n")
 
 
 def test_an_id_that_two_sets_have_names_both() -> None:

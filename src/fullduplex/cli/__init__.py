@@ -629,24 +629,21 @@ def compare(
 @_shown_language
 @_json
 def show(run: Path, item: str, report_language: str, as_json: bool) -> int:
-    """Show one item of a run: both voices on one clock, its events, and each verdict with its reason."""
+    """Show one item of a run: both voices on one clock, its events, and each verdict with its reason.
+
+    ITEM is SET/ID as the tables have it, or TASK/ID, ID or the folders that it lay in, where one item is called so.
+    """
     from fullduplex.reporting import show as showing
     from fullduplex.reporting.kept_language import language_of
     from fullduplex.runs.run import Run
 
     if as_json:
-        from fullduplex.runs.stored import estimates
+        from fullduplex.runs.naming import folder_named, rows_of_item
+        from fullduplex.runs.stored import hearing_of, read_item
 
-        table = estimates(Run.open(run))
-        named = item.rpartition("/")
-        rows = [
-            {"variant": part["variant"], **row}
-            for part in (table, *table.get("variants", ()))
-            for row in part["items"]
-            if row["item"] in (item, named[2]) and (not named[0] or row["scenario"] == named[0] or row["item"] == item)
-        ]
-        if not rows:
-            raise InputError(run, "item", found=item, expected="an item of the run")
+        opened = Run.open(run)
+        found = rows_of_item(opened, read_item(folder_named(opened, item), hearing_of(opened)))
+        rows = [{"variant": table["variant"], **row} for table, its in found for row in its]
         _shown_json(rows)
         return 0
     width = min(160, max(60, os.get_terminal_size().columns)) if sys.stdout.isatty() else 100

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import html
 import sys
 from collections import Counter
@@ -383,8 +382,9 @@ def amend(
 ) -> int:
     """Correct a verdict or a metric of one item by hand; signed, reasoned, and listed in every report.
 
-    ITEM is SET/ID as the tables have it, WHAT a verdict (rating, probe:2) or a metric, VALUE a number, a label,
-    or `absent`. `fullduplex measure RUN` applies it; recordings and judges' replies stay as they are.
+    ITEM is SET/ID as the tables have it, or another name that one item alone has (TASK/ID, ID), WHAT a verdict
+    (rating, probe:2) or a metric, VALUE a number, a label, or `absent`.
+    `fullduplex measure RUN` applies it; recordings and judges' replies stay as they are.
     """
     from fullduplex.runs.amendments import Amendment, every_amendment
     from fullduplex.runs.amendments import amend as write
@@ -423,18 +423,11 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, str, float | st
     from fullduplex.runs.items import read_item, trial_or_failure
     from fullduplex.runs.judges import judges_of, with_verdicts
     from fullduplex.runs.measured import counting, scenario_of
-    from fullduplex.runs.stored import estimates
+    from fullduplex.runs.naming import folder_named, rows_of_item
+    from fullduplex.runs.stored import read_item as stored_item
 
-    found = []
-    for folder in run.items():
-        with contextlib.suppress(InputError):  # another item's damage is no reason to refuse this one
-            value = read_item(folder)
-            if item in (value["id"], f"{value['set']}/{value['id']}"):
-                found.append((folder, value))
-    if len(found) != 1:
-        expected = "one item of the run, as SET/ID"
-        raise InputError(run.path, "item", found=f"{len(found)} called {item}", expected=expected)
-    folder, value = found[0]
+    folder = folder_named(run, item)
+    value = read_item(folder)
     about = run.about["benchmark"]
     # The leading variant first: its verdict is the one that is told.
     chosen = [b for v in about["variants"] for b in benchmarks.find(f"{about['name']}@all") if b.variant == v]
@@ -473,12 +466,10 @@ def _standing(run: Any, item: str, what: str) -> tuple[str, str, str, float | st
         raise InputError(
             run.path, "what", found=what, expected=f"the verdict {metrics[metric].judged}, which this number is made of"
         )
-    table = estimates(run)
-    for part in (table, *table.get("variants", ())):
-        for row in part["items"]:
-            # Items of several tasks share their ids.
-            its_own = row["item"] == value["id"] and row["scenario"] in (value["task"], value["set"])
-            if its_own and row["metric"] == metric and (not slash or part["variant"] == variant):
+    for table, rows in rows_of_item(run, stored_item(folder)):
+        for row in rows:
+            its_own = row["item"] == value["id"] and row["metric"] == metric
+            if its_own and (not slash or table["variant"] == variant):
                 return value["set"], value["id"], what, row["value"], None
     return value["set"], value["id"], what, None, None
 

@@ -7,22 +7,20 @@ from pathlib import Path
 
 from fullduplex.data.entries import Entry
 from fullduplex.data.files import brief, member, parse_json, read_text_file, text
-from fullduplex.errors import InputError
+from fullduplex.data.item_names import Called, meant
+from fullduplex.errors import InputError, printable
 
 
 def left_out_by(path: Path) -> frozenset[str]:
-    """Return the items that a file leaves out, as ``SET/ITEM``.
+    """Return the items that a file leaves out, as it calls them.
 
     It is the ``validity.json`` that ``fullduplex agree`` writes of a review of items (those that it calls
-    ``invalid``), or has a line ``SET/ITEM`` for each. Raises :class:`InputError` where it is neither.
+    ``invalid``), or has a line for each, ``SET/ITEM`` or another name that one item has. Raises :class:`InputError`
+    where it is a review that cannot be read.
     """
     told = read_text_file(path)
     if not told.lstrip().startswith("{"):
-        lines = [(n, line.strip()) for n, line in enumerate(told.splitlines(), 1) if line.strip()]
-        for n, line in lines:
-            if "/" not in line:
-                raise InputError(path, f"line {n}", found=brief(line), expected="SET/ITEM")
-        return frozenset(line for _, line in lines)
+        return frozenset(line.strip() for line in told.splitlines() if line.strip())
     value = parse_json(told, path)
     rows = member(value, "invalid", path)
     if not isinstance(rows, list):
@@ -37,14 +35,31 @@ def left_out_by(path: Path) -> frozenset[str]:
 def without(entries: Iterable[Entry], path: Path) -> tuple[list[Entry], int]:
     """Return the entries that the file at ``path`` does not leave out, and how many it does.
 
-    What it names in sets that are not among the entries does not matter: a part of the items may be run. Raises
-    :class:`InputError` where a set of theirs has no such item, or none of its sets is theirs.
+    An item may be called in any way that stands for it alone (see :func:`.item_names.meant`), also by the folders that
+    it lies in. What is named in sets that are not among the entries does not matter: a part of the items may be run.
+    Raises :class:`InputError` where a set of theirs has no such item, several are called so, or none of its sets is
+    theirs.
     """
     every = {entry.key: entry for entry in entries}
-    sets = {entry.set for entry in every.values()}
-    out = left_out_by(path)
-    ours = {key for key in out if key.partition("/")[0] in sets}
-    strange = sorted((ours or out) - every.keys())
-    if strange:
-        raise InputError(path, found=brief(strange[0]), expected="SET/ITEM of an item that would be run")
-    return [entry for key, entry in every.items() if key not in ours], len(ours)
+    called = [Called(entry.set, entry.task, entry.id, _folders(entry)) for entry in every.values()]
+    sets = {name for one in called for name in (one.set, one.task, *(at.partition("/")[0] for at in one.folders))}
+    found = {name: meant(name, called) for name in sorted(left_out_by(path))}
+    ours = {name: hits for name, hits in found.items() if hits or name.partition("/")[0] in sets or "/" not in name}
+    out: set[str] = set()
+    for name, hits in (ours or found).items():
+        if len(hits) > 1:
+            which = ", ".join(called[hit].key for hit in hits[:8])
+            raise InputError(
+                path, found=f"{brief(name)}, as {len(hits)} items are called", expected=f"one of {printable(which)}"
+            )
+        if not hits:
+            raise InputError(path, found=brief(name), expected="SET/ITEM of an item that would be run")
+        out.add(called[hits[0]].key)
+    return [entry for key, entry in every.items() if key not in out], len(out)
+
+
+def _folders(entry: Entry) -> frozenset[str]:
+    """Return the last two folders of each place that an entry's own files lie in, as ``FOLDER/ID``."""
+    voices = [voice.path for voice in (entry.user_voice, entry.system_voice) if voice is not None]
+    places = {path.parent for path in (*voices, *entry.files.values())}
+    return frozenset(f"{place.parent.name}/{place.name}" for place in places)

@@ -140,8 +140,9 @@ def _page_items(pairs: Sequence[Pair], base: Path) -> Iterator[PageItem]:
             if item is None:
                 continue
             trial = _judged(measured, folder, item, trial_or_failure(folder, SEEN))
-            probes = probes_of(trial, _scenarios(measured, item))
-            found = facts.get((item["set"], item["id"]), [])
+            scenarios = _scenarios(measured, item)
+            probes = probes_of(trial, scenarios)
+            found = [fact for b, its in scenarios for fact in facts.get((b.variant, its.name, item["id"]), ())]
             yield _page_item(run, folder, item, trial, base, found, probes=probes)
             if trial.twin is not None and has_twin(folder):
                 yield _page_item(run, folder, item, trial.twin, base, [], twin=True)
@@ -212,14 +213,15 @@ def _item(folder: Path) -> dict[str, Any] | None:
         return None
 
 
-def _facts_by_item(measured: Measured) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    found: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+def _facts_by_item(measured: Measured) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Return what was found for each item, by variant, scenario and the item's name."""
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = defaultdict(list)
     for column in measured.columns.values():
         if column.metric.family:
             continue  # too many to read beside an item; they are in measures.parquet
         for i, item in enumerate(column.items):
             absent = column.reasons[i]
-            found[column.scenario.name, measured.names[item]].append(
+            found[column.variant, column.scenario.name, measured.names[item]].append(
                 {
                     "variant": column.variant,
                     "metric": column.metric.name,

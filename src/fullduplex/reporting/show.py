@@ -5,12 +5,10 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from fullduplex.data.names import as_file_name
-from fullduplex.errors import InputError, printable
+from fullduplex.errors import printable
 from fullduplex.model.items import Event
 from fullduplex.model.sketch import draw
 from fullduplex.model.spans import Span, Timeline, in_seconds, ms
@@ -18,9 +16,9 @@ from fullduplex.model.speech import Track, Word
 from fullduplex.model.trials import Trial
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listing import list_text
+from fullduplex.runs.naming import folder_named, rows_of_item
 from fullduplex.runs.run import Run
-from fullduplex.runs.sheets import variants
-from fullduplex.runs.stored import StoredItem, estimates, hearing_of, read_item
+from fullduplex.runs.stored import StoredItem, hearing_of, read_item
 
 __all__ = ["list_text", "show", "timeline"]
 
@@ -34,12 +32,12 @@ _SOUNDS = ("user", "system")
 def show(run: Path, item: str, *, width: int = WIDTH, tell: Language = ENGLISH) -> str:
     """Return one item as text: its timeline, events, words, facts under each variant, and files.
 
-    ``item`` is ``SET/ID``, or ``ID`` where only one set has it. Raises
-    :class:`RunError` where ``run`` is no run, and :class:`InputError` that names what
-    is near where no item is called so, or more than one is. ``tell``: its language; what was said stays as it was.
+    ``item`` is ``SET/ID``, or any other spelling that stands for one item (see :func:`.runs.naming.folder_named`).
+    Raises :class:`RunError` where ``run`` is no run, and :class:`InputError` that names what is near where no item is
+    called so, or more than one is. ``tell``: its language; what was said stays as it was.
     """
     opened = Run.open(run)
-    found = read_item(_folder_of(opened, item), hearing_of(opened))
+    found = read_item(folder_named(opened, item), hearing_of(opened))
     trial = found.trial
     parts = [
         [printable(found.key), *_about(found, tell)],
@@ -75,33 +73,6 @@ def timeline(trial: Trial, width: int = WIDTH, tell: Language = ENGLISH) -> list
         *draw(plain, step).splitlines(),
         tell("one column is {step} s, the scale is in seconds", step=tell.digits(f"{in_seconds(step):g}")),
     ]
-
-
-def _folder_of(run: Run, name: str) -> Path:
-    """Return the folder of the item that ``name`` stands for; only names that the run has lead anywhere."""
-    known = {f"{folder.parent.name}/{folder.name}": folder for folder in run.items()}
-    cuts = [i for i, mark in enumerate(name) if mark == "/"]
-    keys = {name, *(f"{as_file_name(name[:i])}/{as_file_name(name[i + 1 :])}" for i in cuts)}
-    bare = as_file_name(name)
-    hits = [key for key in known if key in keys] or [key for key in known if key.partition("/")[2] in (name, bare)]
-    if len(hits) == 1:
-        return known[hits[0]]
-    if hits:
-        raise InputError(
-            run.path,
-            "item",
-            found=repr(name),
-            expected=f"one item, and {len(hits)} are called so",
-            do=f"give one of {printable(', '.join(hits))}",
-        )
-    near = get_close_matches(name, known, n=3, cutoff=0.4) or list(known)[:3]
-    raise InputError(
-        run.path,
-        "item",
-        found=repr(name),
-        expected=f"one of its {len(known)} items",
-        do=f"for example {printable(', '.join(near))}" if near else "listen to something first",
-    )
 
 
 def _about(item: StoredItem, tell: Language) -> Iterator[str]:
@@ -197,21 +168,12 @@ def _facts(item: StoredItem, run: Run, tell: Language) -> list[str]:
     if not (run.path / "estimates.json").is_file():
         return [tell("no facts yet: the run has not been measured")]
     lines: list[str] = []
-    for variant in variants(estimates(run)):
+    for variant, rows in rows_of_item(run, item):
         units = {(row["scenario"], row["metric"]): row.get("unit", "") for row in variant["estimates"]}
-        rows = [row for row in variant["items"] if _is_of(row, item)]
         named = tell("under {variant}", variant=printable(str(variant.get("variant", ""))))
         lines.append(named + ("" if rows else f"{tell(': ')}{tell('nothing measured')}"))
         lines += (f"  {_fact(row, units.get((row['scenario'], row['metric']), ''), item, tell)}" for row in rows)
     return lines
-
-
-def _is_of(row: Mapping[str, Any], item: StoredItem) -> bool:
-    # A scenario is named for its dataset, or for its task where the dataset is not one of its own;
-    # a further output of the item is called ID:FILE.
-    name = row["item"]
-    further = name.startswith(f"{item.id}:") and name[len(item.id) + 1 :] in item.files
-    return row["scenario"] in (item.set, item.dataset, item.task) and (name == item.id or further)
 
 
 def _fact(row: Mapping[str, Any], unit: str, item: StoredItem, tell: Language) -> str:
