@@ -1,4 +1,5 @@
 from itertools import pairwise
+from time import process_time
 
 import numpy as np
 import pytest
@@ -185,3 +186,19 @@ def test_hearing_window_by_window_is_hearing_it_all(chunks: Chunks, cuts: Cuts, 
         windows.append(player.sound(start, start + size))
     whole = playout(events, RATE, len(windows) * size).samples
     assert np.array_equal(np.concatenate(windows), whole)
+
+
+def test_a_server_that_takes_back_at_every_frame_costs_no_more_for_what_is_gone() -> None:
+    player = Player(RATE)
+    began = process_time()
+    for n in range(20_000):
+        player.take(chunk(0, ms(1), id="a"))
+        player.take(Flush(f"nobody {n}"))
+    for _ in range(20_000):
+        player.take(Flush())
+        player.take(Flush("a"))
+    player.take(chunk(0, ms(1), id="b"))
+    player.take(chunk(0, ms(1), id="nobody 7"))
+    # Each looked at with all others, they are 400 million.
+    assert process_time() - began < 10
+    assert [(part.played, part.late) for part in player.placed[-2:]] == [(16, False), (0, True)]

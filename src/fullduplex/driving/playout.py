@@ -99,11 +99,16 @@ class Player:
     def __init__(self, rate: int, priming: int = 0) -> None:
         self.rate, self._priming = rate, sample_at(priming, rate)
         self.placed: list[Placed] = []
-        self._flushes: list[Flush] = []
+        # Ids that came; what was taken back by name: ids, and the latest epoch.
+        self._came_ids: set[str] = set()
+        self._gone_ids: set[str] = set()
+        self._gone_until: int | None = None
         self._clock = 0
         self._free = _EMPTY
         # Placements before this index end at or before this sample; the past is final.
         self._settled, self._settled_until = 0, 0
+        # No flush can change placements before this index.
+        self._final = 0
         # The next placement to tell of, and the utterance that sounded last with its samples so far.
         self._told, self._sounding, self._sounded = 0, "", 0
 
@@ -119,18 +124,25 @@ class Player:
 
     def _queue(self, chunk: Chunk) -> None:
         now = sample_at(chunk.arrived, self.rate)
-        late = any(flush.covers(chunk) for flush in self._flushes)
+        late = chunk.id in self._gone_ids or (self._gone_until is not None and chunk.epoch <= self._gone_until)
+        self._came_ids.add(chunk.id)
         start = self._free if self._free >= now else now + self._priming
         self.placed.append(Placed(chunk, start, 0 if late else len(chunk.samples), late))
         if not late:
             self._free = self.placed[-1].end
 
     def _flush(self, flush: Flush) -> None:
-        if flush.scope is not None:
-            self._flushes.append(flush)
         now = sample_at(flush.arrived, self.rate)
-        first = len(self.placed)
-        while first > self._settled and (self.placed[first - 1].end > now or not self.placed[first - 1].played):
+        nothing = self._names_nothing(flush.scope)
+        if flush.scope is None:
+            floor, self._final = self._final, len(self.placed)
+        else:
+            floor = self._final
+        # A server may say so at every frame.
+        if nothing or self._free <= now:
+            return
+        first, floor = len(self.placed), max(floor, self._settled)
+        while first > floor and (self.placed[first - 1].end > now or not self.placed[first - 1].played):
             first -= 1
         removed, end = 0, _EMPTY
         for i in range(first, len(self.placed)):
@@ -147,6 +159,18 @@ class Player:
             self.placed[i] = part
         if removed:
             self._free = end
+
+    def _names_nothing(self, scope: str | int | None) -> bool:
+        """Return whether all of ``scope`` was taken back before, or never came; keep that it is gone now."""
+        if isinstance(scope, str):
+            nothing = scope in self._gone_ids or scope not in self._came_ids
+            self._gone_ids.add(scope)
+            return nothing
+        if scope is None:
+            return False
+        nothing = self._gone_until is not None and scope <= self._gone_until
+        self._gone_until = scope if self._gone_until is None else max(scope, self._gone_until)
+        return nothing
 
     def pending(self, now: int, louder_than: float) -> bool:
         """Return whether a sample louder than ``louder_than`` is queued to sound at sample ``now`` or later."""
