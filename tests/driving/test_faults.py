@@ -20,8 +20,8 @@ from fullduplex.driving.clock import run_on, run_virtual, took
 from fullduplex.driving.cues import at, due_from_json
 from fullduplex.driving.drive import BrokenTalk, Talk, Turn, drive
 from fullduplex.driving.heard import words_heard
-from fullduplex.driving.keep import LOG, read_log, write_received
-from fullduplex.driving.link import Note, Position, Ready, Said, Traits
+from fullduplex.driving.keep import DEEPEST, LOG, read_log, write_received
+from fullduplex.driving.link import Note, Position, Ready, Said, Traits, UserVad
 from fullduplex.driving.placements import placed_by
 from fullduplex.driving.playout import Chunk, Placed
 from fullduplex.errors import InputError
@@ -111,3 +111,44 @@ def test_events_without_end_are_a_flood(size: int) -> None:
     with pytest.raises(BrokenTalk, match="sent more than") as broken:
         hold(Floods())
     assert broken.value.talk is not None and broken.value.talk.ended_by == "flooded"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Said("hi", source=10**400),
+        Said("hi", words=(("hi", 0, 1 << 60),)),
+        UserVad(True, source=-(10**400)),
+        Chunk(np.ones(8, np.float32), source=10**400),
+    ],
+)
+def test_a_time_that_is_none_ends_a_talk_that_can_be_kept(event: Any, tmp_path: Path) -> None:
+    with pytest.raises(BrokenTalk, match="a time that is none") as broken:
+        hold(Says(event))
+    assert broken.value.talk is not None and broken.value.talk.ended_by == "failed"
+    write_received(tmp_path, broken.value.talk)
+
+
+def test_what_is_nested_without_end_is_kept_as_deep_as_anybody_reads(tmp_path: Path) -> None:
+    deep: Any = 1
+    for _ in range(5_000):
+        deep = [deep]
+    write_received(tmp_path, hold(Says(Note("deep", {"deep": deep}), settings={"deep": deep})))
+    line = (tmp_path / LOG).read_text().splitlines()[1]
+    assert line.count("[") == DEEPEST - 1 and "…" in line
+
+
+def test_ten_minutes_in_one_piece_are_refused_before_they_are_worked_through() -> None:
+    # As large as it claims to be, it would not fit.
+    vast = np.broadcast_to(np.float32(0.5), (600 * RATE + 1,))
+    with pytest.raises(BrokenTalk, match="in one piece, which is not kept") as broken:
+        hold(Says(Chunk(vast)))
+    assert broken.value.talk is not None and broken.value.talk.ended_by == "flooded"
+    assert not broken.value.talk.received
+
+
+def test_samples_beyond_all_measure_are_full_scale() -> None:
+    (chunk,) = hold(Says(Chunk(np.array([1e38, -3e38, 1.0, -1.0, 0.5], np.float32)))).received
+    assert isinstance(chunk, Chunk)
+    top = 1 - 2**-23
+    assert chunk.samples.tolist() == [top, -1.0, top, -1.0, 0.5]

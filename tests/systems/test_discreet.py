@@ -95,3 +95,10 @@ def test_the_longer_of_two_keys_is_taken_out_whole() -> None:
 def test_who_holds_keys_does_not_show_them() -> None:
     assert KEY not in repr(Discreet(Tattler(), (KEY,)))
     assert pickle.loads(pickle.dumps(Busy("full", 2.0))).after == 2.0
+
+
+def test_nothing_is_looked_through_without_end() -> None:
+    deep: Any = KEY
+    for _ in range(5_000):
+        deep = {"a": [deep]}
+    assert KEY not in str(unheard(deep, [KEY]))

@@ -162,3 +162,20 @@ def test_a_server_that_is_never_ready_is_one_sentence_and_no_leave_is_taken(wire
     with pytest.raises(ConversationError) as refused:
         held(wire, within=0.05)
     assert str(refused.value) == sentence and wire.sent == []
+
+
+def test_a_message_that_is_nested_without_end_is_a_note() -> None:
+    class Deep(Words):
+        async def understood(self, message: str) -> Sequence[Happening]:
+            return await self.understood(message)
+
+    async def talk() -> list[Any]:
+        return [event async for event in Deep(Reading("deep"))]
+
+    note, closed = asyncio.run(talk())
+    assert (note.kind, closed) == ("unreadable", Closed("1006"))
+
+
+def test_who_never_stops_talking_before_it_is_ready_has_left() -> None:
+    with pytest.raises(ConversationError, match="left before it was ready: it said more than 100000 things"):
+        held(Reading(*["early"] * 100_001))

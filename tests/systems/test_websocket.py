@@ -140,7 +140,19 @@ def test_words_come_with_their_times() -> None:
 
 @pytest.mark.parametrize(
     "odd",
-    ["[1]", "nothing", {"type": "flush", "id": 3}, {"type": "speech", "at": 1e999}, {"type": "wave"}, {"no": "type"}],
+    [
+        "[1]",
+        "nothing",
+        {"type": "flush", "id": 3},
+        {"type": "speech", "at": 1e999},
+        {"type": "speech", "at": 10**400},
+        {"type": "speech", "at": True},
+        {"type": "said", "text": "a", "source": 10**400},
+        {"type": "user_vad", "speaking": True, "source": 1e300},
+        {"type": "said", "text": "a", "words": [{"text": "a", "timestamp": [0, 10**400]}]},
+        {"type": "wave"},
+        {"no": "type"},
+    ],
 )
 def test_what_is_not_understood_is_a_note(odd: Any) -> None:
     (note,) = understood(odd)

@@ -38,6 +38,8 @@ FLOOD_NOTES = 100_000
 #: And more events of any kind than this, and so many more for each second of the talk: ten minutes of audio that
 #: come at once in pieces of 10 ms are 60,000.
 FLOOD_EVENTS, FLOOD_RATE = 100_000, 2_000
+#: A source time further from zero than this (microseconds; 285 years) is no time.
+_NO_TIME = 1 << 53
 #: Samples are multiples of one over this.
 _GRID = np.float32(1 << 23)
 #: An offline system may compute for so long after the last frame.
@@ -242,8 +244,12 @@ class _Talking:
                 await asyncio.sleep(0)
 
     def keep(self, event: Happening) -> None:
+        if not all(-_NO_TIME < time < _NO_TIME for time in _times(event)):
+            raise ConversationError(f"told a time that is none with its {type(event).__name__.lower()}")
         if isinstance(event, Chunk | Flush):
             if isinstance(event, Chunk):
+                if not self.whole and np.size(event.samples) > FLOOD // SECOND * self.traits.rate_out:
+                    raise _Ended("sent more than ten minutes of audio in one piece, which is not kept", "flooded")
                 event = _sound(event)
             self.player.take(event)
             self.received.append(event)
@@ -419,8 +425,18 @@ def _sound(chunk: Chunk) -> Chunk:
         raise ConversationError(f"sent a chunk of {samples.ndim} dimensions, not of one channel")
     if not np.isfinite(samples).all():
         raise ConversationError("sent samples that are not numbers")
-    even = np.clip(np.rint(samples * _GRID), -_GRID, _GRID - 1).astype(np.float32) / _GRID
+    even = np.clip(samples, -1, 1)
+    even *= _GRID
+    np.minimum(np.rint(even, out=even), _GRID - 1, out=even)
+    even /= _GRID
     return replace(chunk, samples=even)
+
+
+def _times(event: Happening) -> list[int]:
+    """Return all times that ``event`` tells, on whatever clock."""
+    source = getattr(event, "source", None)
+    words = event.words if isinstance(event, Said) else ()
+    return [*(() if source is None else (source,)), *(time for _, *times in words for time in times)]
 
 
 def _reason(error: BaseException) -> str:

@@ -98,14 +98,20 @@ def _line(told: Mapping[str, Any]) -> bytes:
         return json.dumps(told, allow_nan=False).encode() + b"\n"
 
 
-def plain(value: Any) -> Any:
-    """Return ``value`` as JSON can hold it: what is no JSON, or no finite number, as a text."""
+#: Values within values, so many deep, are kept; what is deeper is told as an ellipsis.
+DEEPEST = 100
+
+
+def plain(value: Any, deep: int = DEEPEST) -> Any:
+    """Return ``value`` as JSON can hold it: what is no JSON, or no finite number, as a text; ``deep`` levels of it."""
     if value is None or isinstance(value, str | bool | int):
         return value
+    if isinstance(value, Mapping | list | tuple) and not deep:
+        return "…"
     if isinstance(value, Mapping):
-        return {str(key): plain(part) for key, part in value.items()}
+        return {str(key): plain(part, deep - 1) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
+        return [plain(part, deep - 1) for part in value]
     if isinstance(value, np.generic):
         return plain(value.item())
     if isinstance(value, float) and math.isfinite(value):

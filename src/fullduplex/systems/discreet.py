@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote, quote_plus
 
+from fullduplex.driving.keep import DEEPEST
 from fullduplex.driving.link import Happening, Link, Position, Ready, System, Traits
 from fullduplex.driving.playout import Chunk, Flush, Samples
 from fullduplex.driving.talk import BrokenTalk
@@ -25,18 +26,19 @@ SHORTEST = 6
 def unheard(value: Any, keys: Iterable[str]) -> Any:
     """Return a value with ``[key]`` for each of ``keys`` in every text of it, as it is or as a URL has it."""
     known = {form for key in keys if len(key) >= SHORTEST for form in (key, quote(key, safe=""), quote_plus(key))}
-    return _unheard(value, sorted(known, key=len, reverse=True)) if known else value
+    return _unheard(value, sorted(known, key=len, reverse=True), DEEPEST) if known else value
 
 
-def _unheard(value: Any, known: list[str]) -> Any:
+def _unheard(value: Any, known: list[str], deep: int) -> Any:
     if isinstance(value, str):
         for key in known:
             value = value.replace(key, "[key]")
         return value
     if isinstance(value, Mapping):
-        return {_unheard(name, known): _unheard(part, known) for name, part in value.items()}
+        # What is deeper than is kept is not looked through, and so not told either.
+        return {_unheard(name, known, 1): _unheard(part, known, deep - 1) for name, part in value.items() if deep}
     if isinstance(value, list | tuple):
-        return [_unheard(part, known) for part in value]
+        return [_unheard(part, known, deep - 1) for part in value if deep]
     return value
 
 

@@ -15,10 +15,13 @@ from contextlib import asynccontextmanager, suppress
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
 
-from fullduplex.driving.link import Closed, Happening, Position, Ready
+from fullduplex.driving.link import Closed, Happening, Note, Position, Ready
 from fullduplex.driving.playout import Samples
 from fullduplex.errors import ConversationError, printable
 from fullduplex.systems.wire import Gone, read_at
+
+#: Who says more things than this before it is ready never will be.
+_EARLY = 100_000
 
 Came = TypeVar("Came")
 Given = TypeVar("Given")
@@ -112,6 +115,8 @@ class Translating(ABC, Generic[Came, Given]):
     def keep(self, events: Sequence[Happening]) -> None:
         """Keep events that came before the talk began; raises :class:`Gone` where one of them ends it."""
         self._early += events
+        if len(self._early) > _EARLY:
+            raise Gone(f"it said more than {_EARLY} things before it was ready")
         for event in events:
             if isinstance(event, Closed):
                 raise Gone(event.reason or "it closed the talk")
@@ -125,6 +130,8 @@ class Translating(ABC, Generic[Came, Given]):
                 events = await self.understood(await self.wire.receive())
             except Gone as error:
                 events = [*self.tail(), Closed(self.ended(str(error)))]
+            except RecursionError:
+                events = [Note("unreadable", {"why": "values within values without end"})]
             for event in events:
                 self.gone |= isinstance(event, Closed)
                 yield event

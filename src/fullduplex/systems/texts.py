@@ -21,8 +21,10 @@ from typing import Any
 from fullduplex.driving.link import Closed, Happening, Note, Said, UserVad
 from fullduplex.driving.playout import Flush
 from fullduplex.errors import printable
-from fullduplex.model.spans import seconds
+from fullduplex.model.spans import SECOND, seconds
 
+#: A time further from zero than this (seconds; 285 years) is none.
+_NO_TIME = (1 << 53) / SECOND
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
@@ -60,7 +62,7 @@ def event_of(kind: Any, told: Mapping[str, Any]) -> Happening:
         who = told.get("who", "system")
         if who not in ("system", "user"):
             raise ValueError(who)
-        words = tuple((_text(w["text"]), *(seconds(t) for t in w["timestamp"])) for w in told.get("words", ()))
+        words = tuple((_text(w["text"]), *map(time_of, w["timestamp"])) for w in told.get("words", ()))
         if any(len(word) != 3 for word in words):
             raise ValueError(words)
         return Said(_text(told["text"]), who, _text(told.get("id", "")), words, 0, _time(told.get("source")))  # type: ignore[arg-type]
@@ -73,8 +75,17 @@ def event_of(kind: Any, told: Mapping[str, Any]) -> Happening:
     return Note("unknown", {"type": printable(str(kind)), "members": [printable(key) for key in list(told)[:20]]})
 
 
+def time_of(value: Any) -> int:
+    """Return decimal seconds as a time; raises TypeError or ValueError for what is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(value)
+    if not -_NO_TIME < value < _NO_TIME:
+        raise ValueError(value)
+    return seconds(value)
+
+
 def _time(value: Any) -> int | None:
-    return None if value is None else seconds(value)
+    return None if value is None else time_of(value)
 
 
 def _text(value: Any) -> str:
@@ -88,4 +99,4 @@ def unreadable(message: str) -> Note:
     return Note("unreadable", {"text": printable(message[:200]), "characters": len(message)})
 
 
-__all__ = ["event_of", "object_of", "ready_of", "unreadable"]
+__all__ = ["event_of", "object_of", "ready_of", "time_of", "unreadable"]

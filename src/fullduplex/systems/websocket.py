@@ -30,7 +30,7 @@ from fullduplex.systems.incoming import RATES, Incoming, announced, pcm16_encode
 from fullduplex.systems.keys import key_of
 from fullduplex.systems.options import one_of
 from fullduplex.systems.talking import Translating, begun
-from fullduplex.systems.texts import event_of, object_of, ready_of, unreadable
+from fullduplex.systems.texts import event_of, object_of, ready_of, time_of, unreadable
 from fullduplex.systems.wire import Door, Wire, address, connected
 
 PROTOCOL = "fullduplex/1"
@@ -169,7 +169,7 @@ class Talking(Translating[str | bytes, str | bytes]):
         kind = told.get("type")
         if kind in ("speech", "end"):
             id, at = told.get("id", ""), told.get("at")
-            start = None if at is None else seconds(at)
+            start = None if at is None else time_of(at)
             if type(id) is not str:
                 raise TypeError(id)
             tail = self.tail() if kind == "end" or id != self._id else []
