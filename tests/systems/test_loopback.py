@@ -253,3 +253,26 @@ def test_a_server_that_freezes_in_a_short_talk_is_no_silent_one() -> None:
     error = kept(Twin(Behaviour(stalls=ms(500)).to_json()), seconds(1.4))
     assert "no word came back" in str(error)
     assert error.talk is not None and error.talk.ended_by == "stalled"
+
+
+def wav(rate: int, samples: bytes) -> bytes:
+    head = struct.pack("<IHHIIHH", 16, 1, 1, rate, 48_000, 2, 16)
+    return b"RIFF" + bytes(4) + b"WAVEfmt " + head + b"data" + struct.pack("<I", len(samples)) + samples
+
+
+def test_each_wav_file_has_its_own_rate() -> None:
+    incoming = Incoming("wav", 24_000, 24_000)
+    rates = (8_000, 48_000, 24_000, 44_100)
+    made = [incoming.take(wav(rate, bytes(2 * rate // 4))) for rate in rates] + [incoming.end()]
+    assert sum(map(len, made)) == 24_000
+
+
+@pytest.mark.parametrize("rate", [1, 7_999, 4_000_000_000])
+def test_a_wav_file_of_no_rate_of_speech_is_refused(rate: int) -> None:
+    with pytest.raises(ConversationError, match=f"sent WAV at {rate} samples a second, expected 8000 to 192000"):
+        Incoming("wav", 24_000, 24_000).take(wav(rate, bytes(200)))
+
+
+def test_rates_that_hardly_share_a_divisor_are_refused_before_the_talk() -> None:
+    with pytest.raises(ConversationError, match="191999 samples a second does not become sound at 24000"):
+        Incoming("pcm16", 191_999, 24_000)

@@ -34,7 +34,8 @@ class Incoming:
     """One voice as it arrives: bytes of ``coding`` at ``rate`` in, samples at ``rate_out`` out.
 
     Bytes that do not yet make a sample wait for the next. Where the rates differ, samples within
-    :data:`AHEAD` of the newest wait too; :meth:`end` gives what waits.
+    :data:`AHEAD` of the newest wait too; :meth:`end` gives what waits. Raises :class:`ConversationError` for rates of
+    which one does not become the other.
     """
 
     def __init__(self, coding: Coding, rate: int, rate_out: int) -> None:
@@ -48,6 +49,9 @@ class Incoming:
 
             self._opus = OggOpus()
             self.rate = self._opus.rate
+        if self.rate != rate_out:
+            # Now, as well: the first sound of the talk is not to wait for it.
+            self._rates = Rates(self.rate, rate_out)
 
     @property
     def resampled(self) -> bool:
@@ -59,7 +63,11 @@ class Incoming:
         if self.coding == "opus":
             samples = self._opus.take(data)
         elif self.coding == "wav":
-            samples, self.rate = _wav(data)
+            samples, rate = _wav(data)
+            if rate != self.rate:
+                # Each file has a rate of its own; what waited at the one before comes first.
+                waited, self.rate = self.end(), rate
+                return np.concatenate([waited, self._at_rate(samples)])
         else:
             data = self._rest + data
             whole = len(data) - len(data) % _WIDTH[self.coding]
@@ -99,7 +107,9 @@ def announced(told: Mapping[str, Any], rate_out: int, what: str) -> Incoming:
 
 def _decoded(coding: str, data: bytes) -> Samples:
     if coding == "pcm16":
-        return np.frombuffer(data, "<i2").astype(np.float32) / np.float32(32_768)
+        samples = np.frombuffer(data, "<i2").astype(np.float32)
+        samples /= 32_768
+        return samples
     if coding == "f32":
         return np.frombuffer(data, "<f4").astype(np.float32)
     return mulaw_decoded(data)
@@ -145,23 +155,30 @@ def _wav(data: bytes) -> tuple[Samples, int]:
         at += 8 + size + size % 2
     if samples is None or not rate:
         raise ConversationError("sent a WAV file without a format or samples")
+    if rate not in RATES:
+        raise ConversationError(f"sent WAV at {rate} samples a second, expected {RATES[0]} to {RATES[-1]}")
     return samples, rate
 
 
 #: Another rate takes samples so far ahead (microseconds) to make one.
 AHEAD = 750
+#: Two rates with hardly a common divisor need more weights than this: 48,000 and 44,100 need 11,000.
+_WEIGHTS = 2_000_000
 
 
 class Rates:
     """Samples at one rate become samples at another while they come, without a shift in time.
 
     A Kaiser-windowed sinc of :data:`AHEAD` to either side: each sample is made as soon as all that it
-    needs is there, so chunks join without a click and hardly anything is held back.
+    needs is there, so chunks join without a click and hardly anything is held back. Raises
+    :class:`ConversationError` for two rates of which the one is made of the other at too many places.
     """
 
     def __init__(self, rate: int, rate_out: int) -> None:
         self._rate, self._rate_out = rate, rate_out
         self._half = max(8, AHEAD * rate // SECOND)
+        if rate_out // gcd(rate, rate_out) * 2 * self._half > _WEIGHTS:
+            raise ConversationError(f"sound at {rate} samples a second does not become sound at {rate_out}")
         self._weights = _weights(rate, rate_out, self._half)
         self._heard = np.zeros(self._half, np.float64)
         self._gone = -self._half

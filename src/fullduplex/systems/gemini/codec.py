@@ -189,13 +189,14 @@ class Talking(Translating[str | bytes, str | bytes]):
                 raise ValueError(rate)
         except (binascii.Error, ValueError):
             return [Note("unreadable", {"mime": printable(mime, 100), "length": len(data)})]
+        waited: list[Happening] = []
         if rate != self._incoming.rate:
-            self._incoming = Incoming("pcm16", rate, RATE_OUT)
+            waited, self._incoming = self._rest(), Incoming("pcm16", rate, RATE_OUT)
         samples = self._incoming.take(found)
         if not len(samples):
-            return []
+            return waited
         self._sounded = True
-        return [Chunk(samples, self._id, self._turn)]
+        return [*waited, Chunk(samples, self._id, self._turn)]
 
     def _rest(self) -> list[Happening]:
         samples = self._incoming.end()
