@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from fullduplex import plugins
 from fullduplex.errors import InputError
 from fullduplex.model.spec import Spec
-from fullduplex.systems.build import access_of, hosted, key_names, needs_keys
+from fullduplex.systems.build import access_of, build, hosted, key_names, needs_keys
 
 
 class Hosted:
@@ -61,3 +62,14 @@ def test_a_vendor_s_system_is_closed_unless_it_says_else(monkeypatch: pytest.Mon
     for kind, access in ((Hosted, "closed"), (TwoKeys, "open"), (Local, "")):
         found(monkeypatch, kind)
         assert access_of(Spec("x")) == access
+
+
+@pytest.mark.parametrize("url", ["ws://joe:secret@host:1/x", "WSS://token@host", "https://:secret@host/?a=@"])
+def test_a_password_in_a_url_is_refused_and_not_told(url: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="url: found a password within a URL") as refused:
+        build(Spec("websocket", {"url": url}), tmp_path)
+    assert "secret" not in str(refused.value)
+
+
+def test_an_at_sign_behind_the_host_is_no_password(tmp_path: Path) -> None:
+    build(Spec("websocket", {"url": "ws://host/a@b?c=@d"}), tmp_path)

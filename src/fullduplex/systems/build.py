@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from fullduplex.driving.link import System
 from fullduplex.errors import InputError
 from fullduplex.model.spec import Spec
 from fullduplex.systems.catalogue import check_name, with_checkpoint
+
+#: A URL that has NAME:PASSWORD@ before its host.
+_PASSWORD = re.compile(r"\s*[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
 
 
 def build(
@@ -37,6 +41,13 @@ def build(
                 "--system", option, found="a key", expected="none in a spec, which is kept with the run",
                 do=f"set {variables.get(option) or 'it in the environment'}, or name a file that holds it with "
                 "key_file",
+            )  # fmt: skip
+    for option, value in spec.options.items():
+        if isinstance(value, str) and _PASSWORD.match(value):
+            raise InputError(
+                "--system", option, found="a password within a URL",
+                expected="none in a spec, which is kept with the run",
+                do="leave it out; a system that sends a token reads it from key_file",
             )  # fmt: skip
     if spec.name == "command":
         # Its line has to be split before names from elsewhere are put into it.

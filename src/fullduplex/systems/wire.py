@@ -101,6 +101,8 @@ async def connected(system: OverWire, prompt: str) -> AsyncIterator[Link]:
 @asynccontextmanager
 async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "server") -> AsyncIterator[Wire]:
     """Open a WebSocket; raises :class:`ConversationError` where no ``what`` is there: the query is not told."""
+    import ssl
+
     from websockets.asyncio.client import connect
     from websockets.exceptions import WebSocketException
 
@@ -123,6 +125,8 @@ async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "serv
         )
     except (OSError, WebSocketException, ValueError, TimeoutError) as error:
         reason = printable(str(error) or type(error).__name__)
+        if isinstance(error, ssl.SSLError) and "WRONG_VERSION_NUMBER" in reason:
+            reason = f"it speaks without encryption; try ws:// in place of wss:// ({reason})"
         raise ConversationError(f"{where}: no {what} answers there: {reason}") from error
     try:
         yield Socket(socket)
@@ -176,7 +180,9 @@ class Socket:
 def _why(error: Any) -> str:
     frame = error.rcvd
     if frame is None and error.sent is not None:
-        return printable(f"the server does not answer: {error.sent.reason or error.sent.code}")
+        # We ended it: for a ping without an answer, or for what is no WebSocket.
+        why = "does not answer" if error.sent.code == 1011 else "sent what WebSocket does not allow"
+        return printable(f"the server {why}: {error.sent.reason or error.sent.code}")
     if frame is None:
         return printable(f"the connection broke off: {error.__cause__ or 'no closing handshake'}")
     return printable(f"{frame.code} {frame.reason}".strip())
