@@ -4,7 +4,7 @@ respond, against chance and against people."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -68,23 +68,15 @@ def listening_of(run: Run, reference: Path, *, listeners: int, seed: int = 0) ->
     onsets, likely = dict[str, list[int]](), dict[str, Floats]()
     divergences, distances = list[float](), list[float]()
     absent = Counter[str]()
-    for folder in run.items():
-        item = read_item(folder)
-        if item["task"] != TASK:
-            continue
-        name = str(item["id"])
+    for key, name, said in responses_of(run):
         shares = known.get(name, known.get(name.rpartition("/")[2]))
-        trial = trial_or_failure(folder, SEEN)
-        said = _said(trial.system)
         counts = Absent("not in the reference") if shares is None else counts_behind(shares)
-        if trial.failed or said is None:
-            absent["failed" if trial.failed else "no output"] += 1
+        if isinstance(said, Absent):
+            absent[said.reason] += 1
         elif isinstance(counts, Absent):
             absent[counts.reason] += 1
         else:
             q = np.asarray(shares, dtype=np.float64)
-            # An item that was driven several times is a stimulus each time.
-            key = str(folder.relative_to(run.path))
             onsets[key], likely[key] = [one.start for one in said], counts / listeners
             for found, into in (
                 (divergence_from(onsets[key], q), divergences), (wasserstein_from(onsets[key], q), distances),
@@ -99,6 +91,25 @@ def listening_of(run: Run, reference: Path, *, listeners: int, seed: int = 0) ->
         fmean(distances) if distances else None, placement(onsets, likely, support, seed=seed),
         placement(onsets, likely, covered, seed=seed), dict(absent),
     )  # fmt: skip
+
+
+def responses_of(run: Run) -> Iterator[tuple[str, str, Timeline | Absent]]:
+    """Yield of each backchannel item its key, its name, and the stretches in which the system spoke.
+
+    An item that was driven several times is yielded each time, under a key of its own. Absent: ``failed``,
+    ``no output``.
+    """
+    for folder in run.items():
+        item = read_item(folder)
+        if item["task"] != TASK:
+            continue
+        trial = trial_or_failure(folder, SEEN)
+        said = _said(trial.system)
+        key = str(folder.relative_to(run.path))
+        if trial.failed or said is None:
+            yield key, str(item["id"]), Absent("failed" if trial.failed else "no output")
+        else:
+            yield key, str(item["id"]), said
 
 
 def _said(track: Track) -> Timeline | None:

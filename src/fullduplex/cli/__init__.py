@@ -792,6 +792,7 @@ from fullduplex.cli import baseline as _baseline  # noqa: E402, F401
 from fullduplex.cli import harvest as _harvest  # noqa: E402, F401
 from fullduplex.cli import interactions as _interactions  # noqa: E402, F401
 from fullduplex.cli import judging as _judging  # noqa: E402, F401
+from fullduplex.cli import listeners as _listeners  # noqa: E402, F401
 from fullduplex.cli import making as _making  # noqa: E402, F401
 from fullduplex.cli import models as _models  # noqa: E402, F401
 from fullduplex.cli import overlaps as _overlaps  # noqa: E402, F401

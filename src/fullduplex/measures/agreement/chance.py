@@ -166,16 +166,29 @@ def krippendorffs_alpha(
     owners = members(list(kept), groups)
     if level == "ordinal":
         return _ordinal_alpha(counts, owners, absent, seed, resamples)
-    m = counts.sum(axis=1)
     if level == "nominal":
-        table = np.column_stack([ratio(m**2 - (counts**2).sum(axis=1), m - 1), counts])
-        return _beyond_chance(table, _nominal_chance, owners, absent, float(m.sum()), seed, resamples)
+        return alpha_of_counts(counts, owners, absent, seed, resamples)
+    m = counts.sum(axis=1)
     # Any zero gives the same differences; one among the values keeps their squares small.
     shifted = at - at.min() if len(at) else at
     total, squares = counts @ shifted, counts @ shifted**2
     table = np.column_stack([ratio(_differences(m, total, squares), m - 1), m, total, squares])
     most = float(m.sum()) * float(shifted.max(initial=0.0)) ** 2
     return _beyond_chance(table, _interval_chance, owners, absent, most, seed, resamples)
+
+
+def alpha_of_counts(
+    counts: Floats, owners: Sequence[str], absent: Mapping[str, int] | None = None, seed: int = 0,
+    resamples: int = RESAMPLES,
+) -> Estimate:  # fmt: skip
+    """Return Krippendorff's nominal alpha of how often each value was given to each item.
+
+    ``counts``: shape (items, values), at least two ratings a row; ``owners``: the group of each item. It is
+    :func:`krippendorffs_alpha` where nobody needs to know who said what: for items in the millions.
+    """
+    m = counts.sum(axis=1)
+    table = np.column_stack([ratio(m**2 - (counts**2).sum(axis=1), m - 1), counts])
+    return _beyond_chance(table, _nominal_chance, owners, absent or {}, float(m.sum()), seed, resamples)
 
 
 def _nominal_chance(sums: Floats) -> Floats:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
-from fullduplex.measures.agreement.chance import krippendorffs_alpha
+from fullduplex.measures.agreement.chance import alpha_of_counts
+from fullduplex.measures.clusters import Floats
 from fullduplex.measures.intervals import RESAMPLES, estimate
 from fullduplex.measures.listeners.panel import By, Panel, by_listener
 from fullduplex.measures.metric import Estimate
@@ -14,7 +15,7 @@ from fullduplex.measures.timing import WINDOW
 
 
 def agreement_with_the_others(
-    panels: Sequence[Panel], *, width: int = WINDOW, by: By = "onset", seed: int = 0, resamples: int = RESAMPLES
+    panels: Iterable[Panel], *, width: int = WINDOW, by: By = "onset", seed: int = 0, resamples: int = RESAMPLES
 ) -> Estimate:
     """Return how a listener goes with the others: the mean correlation of one with the share of the rest.
 
@@ -48,21 +49,23 @@ def _cannot(row: np.ndarray[tuple[int], np.dtype[np.float64]], others: object, l
 
 
 def agreement_beyond_chance(
-    panels: Sequence[Panel], *, width: int = WINDOW, by: By = "onset", seed: int = 0, resamples: int = RESAMPLES
+    panels: Iterable[Panel], *, width: int = WINDOW, by: By = "onset", seed: int = 0, resamples: int = RESAMPLES
 ) -> Estimate:
     """Return Krippendorff's alpha of responding or not, each window of each stimulus a unit, each listener a rater.
 
     1 agrees, 0 is chance. Nominal; interval by stimulus. It is low where responses are rare and optional, however well
-    people agree on where they may come: read it beside :func:`agreement_with_the_others`.
+    people agree on where they may come: read it beside :func:`agreement_with_the_others`. n: windows.
+    Absent: ``fewer than two ratings``, the windows of a stimulus with one listener.
     Source: Krippendorff 2011.
     """
-    ratings, groups = dict[str, dict[str, float]](), dict[str, str]()
+    counts, groups, alone = list[Floats](), list[str](), 0
     for n, panel in enumerate(panels):
         rows = by_listener(panel, width=width, by=by)
-        for window in range(rows.shape[1]):
-            item = f"{n}/{window}"
-            ratings[item] = {
-                name: float(said) for name, said in zip(panel.listeners, rows[:, window].tolist(), strict=True)
-            }
-            groups[item] = str(n)
-    return krippendorffs_alpha(ratings, "nominal", groups=groups, seed=seed, resamples=resamples)
+        if len(rows) < 2:
+            alone += rows.shape[1]
+            continue
+        said = rows.sum(axis=0, dtype=np.float64)
+        counts.append(np.column_stack([len(rows) - said, said]))
+        groups += [str(n)] * len(said)
+    table = np.concatenate(counts) if counts else np.empty((0, 2))
+    return alpha_of_counts(table, groups, {"fewer than two ratings": alone}, seed, resamples)

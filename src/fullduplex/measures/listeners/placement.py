@@ -55,6 +55,13 @@ def opportunities(likely: Floats, *, at_least: float = OPPORTUNITY_FROM) -> list
     return list(zip(np.flatnonzero(high == 1).tolist(), np.flatnonzero(high == -1).tolist(), strict=True))
 
 
+def hits(
+    windows: np.ndarray[tuple[int], np.dtype[np.int64]], likely: Floats, *, at_least: float = OPPORTUNITY_FROM
+) -> tuple[float, float]:
+    """Return how many responses lie in a window where ``at_least`` so many listeners respond, over the responses."""
+    return float(np.sum(likely[windows] >= at_least)), float(len(windows))
+
+
 def covered(
     windows: np.ndarray[tuple[int], np.dtype[np.int64]], likely: Floats, *, at_least: float = OPPORTUNITY_FROM
 ) -> tuple[float, float]:
