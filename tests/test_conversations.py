@@ -160,7 +160,7 @@ def test_the_python_door_drives_too(items: Path, script: Path, tmp_path: Path) -
 def test_a_dry_run_writes_nothing(items: Path, script: Path, tmp_path: Path) -> None:
     status, text = drive(items, script, tmp_path / "run", "--dry-run", "--price", 6)
     assert status == 0 and "2 talks" in text and not (tmp_path / "run").exists()
-    assert "0.90" in text  # 9 s of talk
+    assert "1.90" in text  # 9 s of talk, and 5 s for handshake and farewell of each
 
 
 @pytest.mark.parametrize(

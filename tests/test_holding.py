@@ -11,9 +11,9 @@ from fullduplex.driving.clock import run_virtual
 from fullduplex.driving.cues import at
 from fullduplex.driving.drive import Turn, drive
 from fullduplex.driving.link import Traits
-from fullduplex.driving.prices import Prices
+from fullduplex.driving.prices import Prices, dollars, rounded_up
 from fullduplex.driving.talk import HangUp, Talk
-from fullduplex.holding import LEEWAY, Budget
+from fullduplex.holding import LEEWAY, Budget, fits_all
 from fullduplex.model.spans import ms, seconds
 from fullduplex.runs.drive import Held
 from fullduplex.runs.limits import Limits, Patience, Spending, spent_on
@@ -132,3 +132,22 @@ def test_the_run_is_no_place_for_secrets(tmp_path: Path) -> None:
 
     task = DriveTask(str(tmp_path), Entry("1", "s"), Spec("scripted"), limits=Limits((("KEY", "secret"),)))
     assert "secret" not in repr(task)
+
+
+def test_what_a_plan_reckons_is_what_the_cap_needs() -> None:
+    lengths = [17.6, 9.1, 3.3]
+    cap = fits_all(lengths, MINUTE)
+    assert cap is not None and len(Budget(cap, MINUTE).round(lengths, 1)) == 3
+    assert fits_all(lengths, TOKENS) is None and fits_all([], MINUTE) == 0
+    assert fits_all(lengths, Prices(talk=1.0)) == 3.0
+
+
+def test_the_talk_that_does_not_fit_is_told_with_its_own_bound() -> None:
+    budget = Budget(0.0461, Prices(minute=0.06), spent=0.0286, dearest=0.0097, known=True)
+    assert budget.round([17.6], 1) == []
+    assert "the next talk may cost US$ 0.0226 (17.6 s, and 5 s" in budget.why and "0.0097" not in budget.why
+
+
+@pytest.mark.parametrize(("amount", "shown"), [(0.04613, "US$ 0.0462"), (0.25, "US$ 0.25"), (1.001, "US$ 1.01")])
+def test_what_is_shown_as_a_cap_is_no_less_than_it(amount: float, shown: str) -> None:
+    assert dollars(rounded_up(amount)) == shown and rounded_up(0.0) == 0

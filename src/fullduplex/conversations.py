@@ -23,7 +23,7 @@ from fullduplex.driving.cues import at
 from fullduplex.driving.link import System
 from fullduplex.driving.prices import Prices, prices_of
 from fullduplex.errors import InputError, RunError
-from fullduplex.holding import Budget, attempts_of, budget_for, hold_tasks
+from fullduplex.holding import Budget, attempts_of, budget_for, fits_all, hold_tasks
 from fullduplex.model.spans import in_seconds, ms
 from fullduplex.model.spec import Spec
 from fullduplex.reporting.report import rows_of, speech_of, write_files
@@ -35,6 +35,7 @@ from fullduplex.runs.stimulus import stimulus
 from fullduplex.runs.told import DONE, TWIN
 from fullduplex.stages import Asked, Plan, Progress, Scored, about, heard_and_measured, settled
 from fullduplex.systems.build import access_of, build, hosted, needs_keys
+from fullduplex.systems.pages import is_served
 
 #: Take the words that the system reports of itself, and recognise nothing.
 REPORTED = "reported"
@@ -84,8 +85,9 @@ class Driving:
 class Estimate:
     """What a run would take: talks, seconds of talk at most, seconds by the clock on the wall, and money or None.
 
-    ``price`` is in US dollars: at most, where a minute has a price; where tokens have, as the talks that are held
-    already cost on average, and None before the first. ``spent``: what those cost; ``prices``: by what it is reckoned.
+    ``price`` is in US dollars: at most, handshakes and farewells too, where a minute has a price, so that a cap of it
+    lets all be held; where tokens have, as the talks that are held already cost on average, and None before the first.
+    ``spent``: what those cost; ``prices``: by what it is reckoned. ``served``: whether a server is talked with.
     """
 
     talks: int
@@ -95,26 +97,25 @@ class Estimate:
     price: float | None
     spent: float = 0.0
     prices: Prices | None = None
+    served: bool = True
 
 
 def planned(path: Path, asked: Asked, driving: Driving, out: Path, *, cache: Path) -> Estimate:
     """Return what :func:`converse` would do, doing nothing; raises what it would raise before its first talk."""
     prepared = _prepared(path, out, asked, driving, cache)
     tasks, clock = prepared.tasks, prepared.clock
-    held = sum(1 for task in tasks if _is_there(task))
-    lengths = sum(_at_most(task.entry) for task in tasks)
-    left = lengths * (len(tasks) - held) / max(1, len(tasks))
+    waiting = [_at_most(task.entry) for task in tasks if not _is_there(task)]
+    held, left = len(tasks) - len(waiting), sum(waiting)
     spent, talked = _spent(tasks)
     prices, price = prepared.prices, None
     if prices is not None:
-        price = prices.at_most(left)
-        if price is not None:
-            price += prices.talk * max(0, len(tasks) - held - 1)
-        elif talked and spent:
+        price = fits_all(waiting, prices)
+        if price is None and talked and spent:
             price = spent / talked * left
     return Estimate(
-        len(tasks), held, lengths, left / driving.sessions if clock == "wall" else None, price, round(spent, 9), prices
-    )
+        len(tasks), held, sum(_at_most(task.entry) for task in tasks), left / driving.sessions if clock == "wall" else
+        None, price, round(spent, 9), prices, served=is_served(driving.system),
+    )  # fmt: skip
 
 
 def converse(
@@ -138,10 +139,10 @@ def converse(
     run, reported = talks.run, asked.recogniser == REPORTED
     heard, tasks = _heard_as(asked), [task for task in talks.tasks if not task.twin]
     named = [_named(driven(task.entry, run, task.repeat, reported=reported), task.repeat, driving) for task in tasks]
-    keys = {id(task): entry.key for task, entry in zip(tasks, named, strict=True)}
+    keys = {task.folder: entry.key for task, entry in zip(tasks, named, strict=True)}
     # A twin that failed does not fail its item, which then has none.
-    keys |= {id(task): f"{task.name}{again(task.repeat)}" for task in talks.tasks if task.twin}
-    fell = {keys[id(task)]: why for task, why in talks.failed}
+    keys |= {task.folder: f"{task.name}{again(task.repeat)}" for task in talks.tasks if task.twin}
+    fell = {keys[task.folder]: why for task, why in talks.failed}
     repeats = [task.repeat for task in tasks]
     with run.alone():
         scored = heard_and_measured(

@@ -16,12 +16,14 @@ from fullduplex.driving.prices import Prices, dollars
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import InputError
 from fullduplex.runs.drive import DriveTask, Held, hold, hold_together
-from fullduplex.runs.limits import COST_CAP, spent_on
+from fullduplex.runs.limits import COST_CAP, NOT_HELD, spent_on
 from fullduplex.runs.told import read_told
 from fullduplex.stages import Progress, engine_for
 
 #: A vendor counts from the handshake to the farewell: so many seconds more than the talk.
 LEEWAY = 5.0
+#: US dollars that no vendor charges, and that sums of the same figures differ by.
+_ROUNDING = 1e-9
 #: What became of a task: held, or a sentence that says why not.
 Outcome = tuple[DriveTask, Held | str]
 
@@ -31,6 +33,7 @@ class Budget:
     """What may still be spent: ``most`` US dollars, of which ``spent`` are gone.
 
     ``dearest``: the cost of the dearest attempt, ``rate``: of its dearest second; ``known`` once an attempt's cost is.
+    ``turned_away``: what the talk that did not fit could have cost, and why.
     """
 
     most: float
@@ -40,6 +43,7 @@ class Budget:
     rate: float = 0.0
     known: bool = False
     fault: str = ""
+    turned_away: str = ""
 
     def bound(self, seconds: float) -> float | None:
         """Return what a talk of so many seconds costs at most; None while nobody can say."""
@@ -59,10 +63,19 @@ class Budget:
         going: list[float] = []
         for length in seconds if not self.prices.by_tokens else seconds[:together]:
             bound = self.bound(length) or 0.0
-            if self.spent + sum(going) + bound > self.most:
+            # A cap that is the sum of what talks cost lets them pass, in whatever order these are added.
+            if self.spent + sum(going) + bound > self.most + _ROUNDING:
+                self.turned_away = f"the next talk may cost {dollars(bound)} ({self._reckoned(length)})"
                 break
             going.append(bound)
         return going
+
+    def _reckoned(self, seconds: float) -> str:
+        if self.prices.by_tokens:
+            return f"as the dearest before it, or its rate over {seconds:.1f} s"
+        if not self.prices.minute:
+            return "as each does"
+        return f"{seconds:.1f} s, and {LEEWAY:g} s for handshake and farewell"
 
     def take(self, held: Held) -> None:
         """Take note of what a talk cost."""
@@ -77,9 +90,9 @@ class Budget:
     def why(self) -> str:
         """Return why no other talk is held."""
         if self.fault:
-            return f"not held: {self.fault}"
-        dearest = f", and a talk has cost up to {dollars(self.dearest)}" if self.known else ""
-        return f"not held: {COST_CAP}: {dollars(self.spent)} of {dollars(self.most)} are spent{dearest}"
+            return f"{NOT_HELD}{self.fault}"
+        next_one = f", and {self.turned_away}" if self.turned_away else ""
+        return f"{NOT_HELD}{COST_CAP}: {dollars(self.spent)} of {dollars(self.most)} are spent{next_one}"
 
 
 def budget_for(tasks: Sequence[DriveTask], max_cost: float | None, prices: Prices | None) -> Budget | None:
@@ -105,6 +118,15 @@ def budget_for(tasks: Sequence[DriveTask], max_cost: float | None, prices: Price
                 budget.dearest, budget.known = max(budget.dearest, cost), True
                 budget.rate = max(budget.rate, cost / max(1.0, float(usage.get("seconds") or 0.0)))
     return budget
+
+
+def fits_all(seconds: Sequence[float], prices: Prices) -> float | None:
+    """Return the US dollars that let talks of these lengths go all; None where that hangs on their tokens.
+
+    What they may cost with handshake and farewell: the cap is kept before it is passed.
+    """
+    each_of_them = [prices.at_most(length + LEEWAY) for length in seconds]
+    return None if prices.by_tokens else sum(cost for cost in each_of_them if cost is not None)
 
 
 def attempts_of(task: DriveTask) -> list[dict[str, object]]:
@@ -177,10 +199,14 @@ def hold_tasks(
 
 @dataclass(slots=True)
 class _Stop:
-    """Why no further talk is held, once there is a reason; ``left``: tasks that it met."""
+    """Why no further talk is held, once there is a reason; ``left``: tasks that it met.
+
+    ``reached``: whether the server was there for a talk of this call.
+    """
 
     why: str = ""
     left: list[DriveTask] = field(default_factory=list)
+    reached: bool = False
 
     def before(self, tasks: Sequence[DriveTask]) -> Iterator[DriveTask]:
         """Yield the tasks as long as there is no reason."""
@@ -188,12 +214,19 @@ class _Stop:
             if self.why:
                 self.left.append(task)
             else:
-                yield task
+                yield replace(task, reached=self.reached)
 
     def heard(self, held: Held | str) -> None:
         """Take note of what became of a talk."""
-        if isinstance(held, Held) and held.refused and not self.why:
-            self.why = f"not held: the server refused the talk before it for good: {held.failed}"
+        if not isinstance(held, Held) or held.kept:
+            return
+        self.reached |= not held.absent
+        if self.why:
+            return
+        if held.refused:
+            self.why = f"{NOT_HELD}the server refused the talk before it for good: {held.failed}"
+        elif not self.reached:
+            self.why = f"{NOT_HELD}nobody answered the talk before it: {held.failed}"
 
 
 def _held(tasks: Sequence[DriveTask], clock: str, sessions: int, engine: str, stop: _Stop) -> Iterator[Outcome]:
@@ -242,4 +275,4 @@ def _waves(tasks: Sequence[DriveTask], size: int, processes: int, stop: _Stop) -
         yield wave
 
 
-__all__ = ["LEEWAY", "Budget", "attempts_of", "budget_for", "hold_tasks"]
+__all__ = ["LEEWAY", "Budget", "attempts_of", "budget_for", "fits_all", "hold_tasks"]

@@ -20,6 +20,7 @@ from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
+from fullduplex.runs.limits import NOT_HELD
 from fullduplex.runs.listen import ListenTask, detector, listen, recogniser
 from fullduplex.runs.measured import Measured, measure
 from fullduplex.runs.run import Run
@@ -152,7 +153,7 @@ def heard_and_measured(
     fell = {**(failed or {}), **_hear(run, tasks, engine, progress, failed or {})}
     measured = measure(run, plan.benchmarks, plan.reference)
     fell = {**fell, **measured.failed}
-    _keep_failures(run, fell)
+    _keep_failures(run, fell, failed or {})
     return Scored(run, measured, fell, (*told(measured), *plan.remarks))
 
 
@@ -430,11 +431,13 @@ def _mark_failed(run: Run, task: ListenTask, error: str) -> None:
     write_json(folder / "item.json", {**base, **item, "failed": error})
 
 
-def _keep_failures(run: Run, failed: Mapping[str, str]) -> None:
+def _keep_failures(run: Run, failed: Mapping[str, str], before: Mapping[str, str]) -> None:
+    """Write what failed, with the stage: a talk that was ``not held``, a ``talk`` that broke, else ``listen``."""
     path = run.path / "errors.jsonl"
     if not failed:
         path.unlink(missing_ok=True)
         return
     with replacing(path) as part, part.open("w", encoding="utf-8") as file:
         for item, error in failed.items():
-            file.write(json.dumps({"item": item, "stage": "listen", "error": error}, ensure_ascii=True) + "\n")
+            stage = "listen" if item not in before else "not held" if error.startswith(NOT_HELD) else "talk"
+            file.write(json.dumps({"item": item, "stage": stage, "error": error}, ensure_ascii=True) + "\n")

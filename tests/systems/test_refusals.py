@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import socket
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,3 +51,39 @@ def test_a_chain_that_bites_its_tail_ends() -> None:
     error = ConversationError("round")
     error.__cause__ = error
     assert refusal_of(error) is None
+
+
+def _caused(*errors: BaseException) -> ConversationError:
+    """Return a driver's error behind which the others stand, each the cause of the one before."""
+    made = ConversationError("no server answers there")
+    last: BaseException = made
+    for error in errors:
+        last.__cause__, last = error, error
+    return made
+
+
+@pytest.mark.parametrize(
+    "errors",
+    [
+        (ConnectionRefusedError(111, "Connect call failed"),),
+        (OSError(errno.EHOSTUNREACH, "No route to host"),),
+        (socket.gaierror(-2, "Name or service not known"),),
+        (OSError(f"Multiple exceptions: [Errno {errno.ECONNREFUSED}] a, [Errno {errno.ECONNREFUSED}] b"),),
+        (OSError("All connection attempts failed"), ExceptionGroup("", [ConnectionRefusedError(111, "no")])),
+        (RuntimeError(ConnectionRefusedError(errno.ECONNREFUSED, "handed on in the arguments")),),
+    ],
+)
+def test_nobody_there_is_told_from_a_refusal(errors: tuple[BaseException, ...]) -> None:
+    assert refusal_of(_caused(*errors)) == Refusal(False, absent=True)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionResetError(104, "reset"),
+        TimeoutError("timed out"),
+        OSError(f"Multiple exceptions: [Errno {errno.ECONNREFUSED}] a, [Errno {errno.ECONNRESET}] b"),
+    ],
+)
+def test_a_server_that_broke_off_is_there(error: BaseException) -> None:
+    assert refusal_of(_caused(error)) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +122,7 @@ def drive(benchmark: str, **given: Any) -> int:
             f"{counted(len(held.tasks), 'talk')}: {out}; `fullduplex run` with the same options hears and measures them"
         )
     for key, why in list(failed.items())[:1]:
-        _say(f"{counted(len(failed), 'talk')} failed, kept as far as they went; the first, {key}: {why}")
+        _say(f"{counted(len(failed), 'talk')} failed, kept as far as each went; the first, {key}: {why}")
     return SOME_FAILED if failed else 0
 
 
@@ -168,12 +168,13 @@ def run(benchmark: str, **given: Any) -> int:
 
 def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) -> int:
     from fullduplex.conversations import planned
+    from fullduplex.systems.build import access_of
 
     found = planned(given["data"], asked, driving, out, cache=_cache())
     if given["as_json"]:
         _shown_json(
             {"talks": found.talks, "already_held": found.already, "seconds_of_talk": found.seconds_of_talk,
-             "seconds": found.seconds, "price": found.price, "spent": found.spent}
+             "seconds": found.seconds, "price": found.price, "spent": found.spent, "looked_for_server": False}
         )  # fmt: skip
         return 0
     click.echo(
@@ -185,21 +186,31 @@ def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) ->
         )
     else:
         click.echo("not on the wall clock: as fast as this machine computes")
-    click.echo(_cost_told(found))
+    for line in _cost_told(found, charged=access_of(driving.system) == "closed"):
+        click.echo(line)
+    if found.served and found.talks > found.already:
+        click.echo(f"whether its server is there was not looked at: `fullduplex preflight {driving.system}` does")
     return 0
 
 
-def _cost_told(found: Any) -> str:
-    from fullduplex.driving.prices import dollars
+def _cost_told(found: Any, *, charged: bool) -> Iterator[str]:
+    """Yield what is left to pay and what cap allows it; nothing where nobody is known to ask money."""
+    from fullduplex.driving.prices import dollars, rounded_up
 
     prices = found.prices
     spent = f"; {dollars(found.spent)} are spent" if found.spent else ""
-    if found.price is not None:
-        by = "as the talks that are held cost" if prices.by_tokens else "at most"
-        return f"cost: {dollars(found.price)} {by} ({prices.source}){spent}"
-    if prices is not None:
-        return f"cost: by tokens, known once a talk is held ({prices.source}){spent}"
-    return f"cost: not known; give --price{spent}"
+    if found.price is not None and not prices.by_tokens:
+        price = rounded_up(found.price)
+        yield f"cost: {dollars(price)} at most, handshakes and farewells too ({prices.source}){spent}"
+        if price:
+            cap = dollars(rounded_up(found.spent + found.price)).removeprefix("US$ ")
+            yield f"--max-cost {cap} lets all of it be held, where no talk has to be repeated"
+    elif found.price is not None:
+        yield f"cost: {dollars(found.price)} as the talks that are held cost ({prices.source}){spent}"
+    elif prices is not None:
+        yield f"cost: by tokens, known once a talk is held ({prices.source}){spent}"
+    elif charged:
+        yield f"cost: not known; give --price{spent}"
 
 
 # Before many talks are held: whether one can be.

@@ -141,4 +141,11 @@ def dollars(amount: float) -> str:
     return f"US$ {amount:.2f}" if amount >= 0.1 or amount == 0 else f"US$ {amount:.4f}"
 
 
-__all__ = ["Prices", "dollars", "prices_of"]
+def rounded_up(amount: float) -> float:
+    """Return ``amount`` rounded up to what :func:`dollars` shows of it, so that what is shown is no less."""
+    digits = 100 if amount >= 0.1 else 10_000
+    # Sums of figures that are whole to a digit are not whole to the last bit.
+    return math.ceil(amount * digits - 1e-6) / digits
+
+
+__all__ = ["Prices", "dollars", "prices_of", "rounded_up"]

@@ -31,6 +31,7 @@ from fullduplex.runs.told import DONE, TWIN, read_told, was_held
 from fullduplex.runs.user import Part, part
 from fullduplex.systems.build import build
 from fullduplex.systems.discreet import Discreet
+from fullduplex.systems.pages import way_to_a_server
 from fullduplex.systems.refusals import Refusal, refusal_of
 
 T = TypeVar("T")
@@ -54,6 +55,7 @@ class DriveTask:
     ``system`` is a spec, ``clock`` "" for the system's own. ``repeat`` counts from 1. ``retries``: how often a
     talk that failed is held again. ``frame`` and ``priming`` are in microseconds. ``cache`` holds weights.
     ``twin``: the user says what the item's clean twin has. ``limits``: what it may cost, and how it is let in.
+    ``reached``: whether the server was there before; where it was not, and is not now, it is not asked again.
     """
 
     run: str
@@ -69,6 +71,7 @@ class DriveTask:
     language: str = "en"
     twin: bool = False
     limits: Limits = field(default_factory=Limits)
+    reached: bool = True
 
     @property
     def folder(self) -> Path:
@@ -86,7 +89,8 @@ class DriveTask:
 class Held:
     """What became of a talk: its folder, how many attempts it took, why it failed if it did; ``kept``: it was there.
 
-    ``refused``: the server refuses every talk alike, so that no other need be tried. ``spending``: what it cost now.
+    ``refused``: the server refuses every talk alike, so that no other need be tried; ``absent``: nobody is there.
+    ``spending``: what it cost now.
     """
 
     folder: str
@@ -95,6 +99,7 @@ class Held:
     kept: bool = False
     late: bool = False
     refused: bool = False
+    absent: bool = False
     spending: Spending = field(default_factory=Spending)
 
 
@@ -199,12 +204,17 @@ class _Attempt:
     @property
     def refused(self) -> bool:
         """Return whether the server refuses every talk alike."""
-        return self.refusal is not None and not self.refusal.passing
+        return self.refusal is not None and not self.refusal.passing and not self.absent
+
+    @property
+    def absent(self) -> bool:
+        """Return whether nobody was there."""
+        return self.refusal is not None and self.refusal.absent
 
     @property
     def hopeless(self) -> bool:
         """Return whether another attempt would end like this one, or was waited for in vain."""
-        return self.too_long or self.refusal is not None
+        return self.too_long or (self.refusal is not None and not self.absent)
 
 
 class _Job:
@@ -284,6 +294,7 @@ class _Job:
                 made.failed += f" (it had no room for {patience.waited:.0f} s)" if patience.waited else ""
             told = {"attempt": number} | made.told | patience.told() | spending.take(made.talk, limits.prices)
             last = not (made.failed or made.told) or number > retries or made.hopeless
+            last = last or (made.absent and not self.task.reached)
             if not last and not limits.allows(spending.spent):
                 last = True
                 made.failed = f"{made.failed or 'discarded for what the user did'}; not held again: {COST_CAP}"
@@ -291,8 +302,11 @@ class _Job:
             place = self.folder if last else self.folder / ATTEMPTS / str(number)
             await self.aside(partial(self.keep, place, made.talk, list(attempts), made.failed, made.decided))
             if last:
-                late, refused = bool(made.talk and made.talk.pacing.late), made.refused
-                return Held(str(self.folder), number, made.failed, late=late, refused=refused, spending=spending)
+                late = bool(made.talk and made.talk.pacing.late)
+                return Held(
+                    str(self.folder), number, made.failed,
+                    late=late, refused=made.refused, absent=made.absent, spending=spending,
+                )  # fmt: skip
             # A server that has just failed is not asked again at once.
             await asyncio.sleep(min(10.0, 0.5 * 2 ** min(number - 1, 9)) if made.failed else 0)
 
@@ -310,6 +324,8 @@ class _Job:
             made.failed, made.talk = str(error), getattr(error, "talk", None)
             made.too_long = isinstance(error, TooLong)
             made.refusal = refusal_of(error) if made.talk is None else None
+            if made.absent:
+                made.failed += f"; {way_to_a_server(self.task.system)}"
         return made
 
     def part(self, attempt: int) -> Part:

@@ -20,6 +20,8 @@ from fullduplex.systems.refusals import Refusal
 
 #: Why a talk is not held that would cost more than is allowed.
 COST_CAP = "cost cap"
+#: How the sentence on a talk begins that was not held.
+NOT_HELD = "not held: "
 #: So long, in seconds, a talk waits altogether for a server that has no room.
 PATIENCE = 600.0
 
@@ -123,4 +125,4 @@ def spent_on(attempts: Iterable[Any]) -> float:
     return sum(float(cost) for cost in costs if isinstance(cost, int | float) and not isinstance(cost, bool))
 
 
-__all__ = ["COST_CAP", "PATIENCE", "Limits", "Patience", "Spending", "spent_on"]
+__all__ = ["COST_CAP", "NOT_HELD", "PATIENCE", "Limits", "Patience", "Spending", "spent_on"]

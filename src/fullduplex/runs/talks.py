@@ -44,9 +44,10 @@ class Talks:
     ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
     ``behind``: talks whose frame-for-frame system lagged more and more; ``lost_frames``: those in which it left
     some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the
-    user did, by fault; ``invalid``: talks whose user was right in no attempt; ``whole_turns``: talks whose system
-    was given its input whole, so that restraint holds by construction. ``worked`` and ``processed`` are how long
-    work took on the step-honest clock, and how long the processor was at it; with ``worst_lateness`` in seconds.
+    user did, by fault; ``never_began``: of the ``failed``, those of which nothing is there; ``invalid``: talks
+    whose user was right in no attempt; ``whole_turns``: talks whose system was given its input whole, so that
+    restraint holds by construction. ``worked`` and ``processed`` are how long work took on the step-honest clock, and
+    how long the processor was at it; with ``worst_lateness`` in seconds.
     """
 
     n: int = 0
@@ -58,6 +59,7 @@ class Talks:
     again: int = 0
     attempts: int = 0
     failed: int = 0
+    never_began: int = 0
     unsaid: int = 0
     behind: int = 0
     lost_frames: int = 0
@@ -75,7 +77,8 @@ class Talks:
         """Yield what a reader of the tables has to know of the talks, one sentence each."""
         clocks = ", ".join(f"{n} on the {clock} clock" for clock, n in sorted(self.clocks.items()))
         ended = ", ".join(f"{n} by {reason}" for reason, n in sorted(self.ended.items()))
-        yield f"{self.n} talks: {clocks}; ended {ended}; {self.attempts} attempts"
+        if clocks:
+            yield f"{self.n} talks: {clocks}; ended {ended}; {self.attempts} attempts"
         if "step-algorithmic" in self.clocks:
             yield "on the step-algorithmic clock the system's work took declared times, so latencies are simulated"
         if self.unreadable:
@@ -88,8 +91,10 @@ class Talks:
             )
         if self.repeats > 1:
             yield f"each item was driven {self.repeats} times: n counts talks, and intervals take the item as the unit"
-        if self.failed:
-            yield f"{self.failed} talks failed and were kept as far as they went"
+        if self.never_began:
+            yield f"{self.never_began} talk{'s' * (self.never_began != 1)} never began"
+        if self.failed > self.never_began:
+            yield f"{self.failed - self.never_began} talks failed and were kept as far as they went"
         if self.late:
             yield (
                 f"{self.late} talks have a frame that was sent later than its own length "
@@ -147,6 +152,7 @@ def talks(run: Run) -> Talks | None:
         found.invalid += not told.get("valid_user", True)
         found.again += len(told.get("attempts", ())) > 1
         found.failed += bool(told.get("failed"))
+        found.never_began += bool(told.get("failed")) and "clock" not in told
         found.ended[told.get("ended_by", "no connection")] += 1
         found.protocols[told.get("protocol", "direct replay")] += 1
         found.whole_turns += bool(told.get("whole_turns"))
@@ -187,6 +193,7 @@ def as_json(found: Talks) -> dict[str, Any]:
         "late_items": found.late_items,
         "attempts": found.attempts,
         "failed": found.failed,
+        "never_began": found.never_began,
         "unsaid_turns": found.unsaid,
         "fell_behind": found.behind,
         "lost_frames": found.lost_frames,

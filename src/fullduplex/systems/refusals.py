@@ -6,7 +6,9 @@ One whose protocol refuses in words of its own raises :class:`Busy`.
 
 from __future__ import annotations
 
+import errno
 import math
+import socket
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +23,8 @@ _PASSING = frozenset({429, 503, 529})
 _FOR_ALL = frozenset({401, 402, 403, 404, 410})
 #: Words of a refusal that mean the account rather than the moment, whatever the status.
 _ACCOUNT = ("insufficient_quota", "billing", "exceeded your current quota")
+#: What the machine says where nobody listens.
+_NOBODY = frozenset({errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH})
 
 
 class Busy(ConversationError):
@@ -36,10 +40,14 @@ class Busy(ConversationError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A refusal: ``passing`` by itself, ``after`` so many seconds where it says; else it meets every talk alike."""
+    """A refusal: ``passing`` by itself, ``after`` so many seconds where it says; else it meets every talk alike.
+
+    ``absent``: nobody refused, since nobody is there: the connection is refused, or the name is not known.
+    """
 
     passing: bool
     after: float | None = None
+    absent: bool = False
 
 
 def refusal_of(error: BaseException) -> Refusal | None:
@@ -54,8 +62,24 @@ def refusal_of(error: BaseException) -> Refusal | None:
         status = getattr(answer, "status_code", None)
         if isinstance(status, int):
             return _answered(status, answer)
-        seen = seen.__cause__
+        if _nobody(seen):
+            return Refusal(False, absent=True)
+        # httpcore hands the machine's error on as what its own is made of.
+        seen = seen.__cause__ or next((one for one in seen.args if isinstance(one, BaseException)), None)
     return None
+
+
+def _nobody(error: BaseException) -> bool:
+    """Return whether ``error`` says that nobody listens, at any of the addresses that were tried."""
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(_nobody, error.exceptions))
+    if not isinstance(error, OSError):
+        return False
+    if isinstance(error, socket.gaierror) or error.errno in _NOBODY:
+        return True
+    # asyncio puts the reasons of several addresses into one text.
+    reasons = str(error).partition("Multiple exceptions: ")[2].split(", [Errno ")
+    return all(any(f"{number}]" in reason[:13] for number in _NOBODY) for reason in reasons if reason) and any(reasons)
 
 
 def _answered(status: int, answer: Any) -> Refusal | None:

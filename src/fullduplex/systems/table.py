@@ -9,14 +9,13 @@ from fullduplex import plugins
 from fullduplex.model.spans import SECOND
 from fullduplex.model.spec import Spec
 from fullduplex.systems.build import access_of, build, key_names
+from fullduplex.systems.pages import FOLDER, page_of
 
 #: Those that follow a script, repeat a recording, run what is given in this process or a project's own script, or are
 #: made of parts.
 _NOT_SERVERS = (
     "bayling-duplex", "cascade", "command", "dgslm", "livekit", "loopback", "python", "recorded", "scripted", "voila",
 )  # fmt: skip
-#: The page of each that does not have one of its own name, in docs/systems.
-_PAGES = {"personaplex": "moshi", "flm-audio": "moshi", "raon": "moshi", "pipecat-webrtc": "pipecat"}
 _SOUND = {
     "sync": "a frame for a frame", "burst": "ahead of real time", "paced": "at real time", "unit": "in fixed units",
     "track": "a media track", "aligned": "a file as long as the input", "reply": "after the whole input",
@@ -30,7 +29,7 @@ def servers() -> list[str]:
     return sorted(each.name for each in plugins.members("systems") if each.name not in _NOT_SERVERS)
 
 
-def systems_table(pages: str = "docs/systems") -> str:
+def systems_table(pages: str = FOLDER) -> str:
     """Return a Markdown table of :func:`servers`, each leading to its page in ``pages``.
 
     Everything but the link is what the system's class and traits declare; ``conform`` checks these by measurement.
@@ -42,7 +41,7 @@ def systems_table(pages: str = "docs/systems") -> str:
 def _row(name: str, pages: str) -> Iterator[str]:
     spec = Spec(name)
     traits = build(spec, Path()).traits
-    yield f"[`{name}`]({pages}/{_PAGES.get(name, name)}.md)"
+    yield f"[`{name}`]({pages}/{Path(page_of(name)).name or f'{name}.md'})"
     yield _SOUND[traits.timing]
     yield _FLUSH[traits.flush]
     yield "one" if traits.exclusive else "several"

@@ -125,8 +125,10 @@ async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "serv
         )
     except (OSError, WebSocketException, ValueError, TimeoutError) as error:
         reason = printable(str(error) or type(error).__name__)
-        if isinstance(error, ssl.SSLError) and "WRONG_VERSION_NUMBER" in reason:
-            reason = f"it speaks without encryption; try ws:// in place of wss:// ({reason})"
+        # A server that speaks plainly answers the first encrypted words so, or hangs up.
+        plain = isinstance(error, ConnectionResetError | ssl.SSLEOFError) or "WRONG_VERSION_NUMBER" in reason
+        if door.url.startswith("wss:") and plain:
+            reason = f"it may speak without encryption; try ws:// in place of wss:// ({reason})"
         raise ConversationError(f"{where}: no {what} answers there: {reason}") from error
     try:
         yield Socket(socket)

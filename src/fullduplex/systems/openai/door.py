@@ -62,7 +62,7 @@ _REFUSALS = {
 @asynccontextmanager
 async def opened(door: Door, what: str, key: str, key_name: str) -> AsyncIterator[Wire]:
     """Open a WebSocket to ``what``; raises :class:`ConversationError` with what a refusal means."""
-    context = websocket(door, what=what)
+    context = websocket(door, what=what.removeprefix("the "))
     try:
         wire = await context.__aenter__()
     except ConversationError as error:
