@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def panel_statistics(
     pairs = sum(one["listeners"] for one in stimuli)
     others = {str(n): one.onsets for n, one in enumerate(responders)}
     held = held_against_the_rest(panels_of(file), others, pairs=pairs, by=by, seed=seed)
-    drawn = {"seed": seed, "resamples": resamples}
+    pool = partial(pooled, seed=seed, resamples=resamples)
     return {
         "schema": SCHEMA,
         "fullduplex": __version__,
@@ -152,16 +153,16 @@ def panel_statistics(
                 "key": "with_the_others",
                 "title": "Correlation of a listener with the share of the others",
                 "of": "listeners",
-                **_told(agreement_with_the_others(panels_of(file), by=by, **drawn)),
+                **_told(agreement_with_the_others(panels_of(file), by=by, seed=seed, resamples=resamples)),
             },
             {
                 "key": "alpha",
                 "title": "Krippendorff's alpha over windows",
                 "of": "windows",
-                **_told(agreement_beyond_chance(panels_of(file), by=by, **drawn)),
+                **_told(agreement_beyond_chance(panels_of(file), by=by, seed=seed, resamples=resamples)),
             },
-        ],  # fmt: skip
-        "people": _rows(held.people, drawn, place=False),
+        ],
+        "people": _rows(held.people, pool, place=False),
         "silent_as_uniform": sum(silent) / len(silent) if silent else None,
         "systems": [
             {
@@ -173,10 +174,10 @@ def panel_statistics(
                 "late": one.late,
                 "long": one.long,
                 "absent": dict(one.absent),
-                "measures": _rows(held.others[str(n)], drawn, place=True),
+                "measures": _rows(held.others[str(n)], pool, place=True),
             }
             for n, one in enumerate(responders)
-        ],  # fmt: skip
+        ],
         "remarks": list(file.remarks),
     }
 
@@ -198,20 +199,20 @@ def _stimulus(panel: Panel, by: By) -> dict[str, Any]:
     }
 
 
-def _rows(tally: Tally, drawn: Mapping[str, int], *, place: bool) -> list[dict[str, Any]]:
+def _rows(tally: Tally, pool: Callable[..., Estimate], *, place: bool) -> list[dict[str, Any]]:
     rows = []
     for one in MEASURES:
         scale = 100.0 if one.unit == "%" else 1.0
         row: dict[str, Any] = {
             "key": one.key, "title": one.title, "unit": one.unit, "better": one.better,
-            **_told(pooled(tally.own, one.key, tally.absent.get(one.key), **drawn), scale),
-            "chance": None if one.key == "rate" else _told(pooled(tally.chance, one.key, **drawn), scale),
+            **_told(pool(tally.own, one.key, tally.absent.get(one.key)), scale),
+            "chance": None if one.key == "rate" else _told(pool(tally.chance, one.key), scale),
         }  # fmt: skip
         if not place:
             # How many listeners, responses or opportunities it is a mean over.
             row["of"] = round(sum(each.get(one.key, (0.0, 0.0))[1] for each in tally.own), 6)
         else:
-            row["place"] = _told(pooled(tally.place, one.key, **drawn), 100.0)
+            row["place"] = _told(pool(tally.place, one.key), 100.0)
         rows.append(row)
     return rows
 

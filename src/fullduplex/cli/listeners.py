@@ -52,8 +52,7 @@ def listeners(panel: Path, **given: Any) -> int:
     runs = [Run.open(path) for path in given["runs"]]
     tell = language_of(runs, given["report_language"])
     systems = _apart([responder(run, file) for run in runs])
-    by = "span" if given["by"] == "held" else "onset"
-    told = panel_statistics(file, systems, by=by, seed=given["seed"])
+    told = panel_statistics(file, systems, by="span" if given["by"] == "held" else "onset", seed=given["seed"])
     if given["out"] is not None:
         _write(given["out"], file, systems, told, tell)
     if given["as_json"]:

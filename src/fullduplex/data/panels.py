@@ -106,7 +106,7 @@ def read_panel(path: Path, durations: Mapping[str, int] | None = None) -> PanelF
         raise InputError(path, found="no response and no listener", expected="a row for each response")
     cut = sum(_checked(path, name, one, durations, placed) for name, one in made.items())
     unheard = len(set(durations or ()) - set(made))
-    remarks = (f"keys held past the end of the sound, cut there: {cut}",) if cut else ()
+    remarks: tuple[str, ...] = (f"keys held past the end of the sound, cut there: {cut}",) if cut else ()
     remarks += (f"stimuli with a sound and no listener: {unheard}",) if unheard else ()
     return PanelFile(path, made, remarks)
 

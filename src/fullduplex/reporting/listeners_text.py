@@ -94,8 +94,8 @@ def _measures(told: Told, tell: Language) -> Section:
         rows.append(tuple(row))
     note = tell(
         "Each person is held against all others, and a system against the same others. Place: how often it is nearer "
-        "them than the person who was left out, a tie being half; 50 % is where a person is. Of responses a minute: how "
-        "often it has more. Chance: the same responses, turned in time."
+        "them than the person who was left out, a tie being half; 50 % is where a person is. Of responses a minute: "
+        "how often it has more. Chance: the same responses, turned in time."
     )
     return Section("measures", tell("Against the rest"), tuple(head), tuple(rows), note)
 

@@ -17,7 +17,7 @@ from fullduplex.measures.clusters import Floats
 from fullduplex.measures.intervals import RESAMPLES
 from fullduplex.measures.listeners.distance import divergence_from, wasserstein_from
 from fullduplex.measures.listeners.panel import By, Panel, by_listener
-from fullduplex.measures.listeners.placement import OPPORTUNITY_FROM, covered, hits, support
+from fullduplex.measures.listeners.placement import covered, hits, support
 from fullduplex.measures.metric import Estimate
 from fullduplex.measures.resampling import estimate_of, ratio, summed
 from fullduplex.measures.timing import WINDOW
@@ -50,6 +50,9 @@ MEASURES = (
 #: What a measure needs that may be lacking: a response, or an opportunity.
 _LACKS = {"covered": "no opportunity"}
 
+#: Two values that differ by less are one: what is left is rounding.
+_EQUAL = 1e-12
+
 #: A part and a whole, or why there is none.
 Ratio = tuple[float, float] | str
 
@@ -67,6 +70,32 @@ class Tally:
     place: list[dict[str, tuple[float, float]]] = field(default_factory=list)
     absent: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    def begin(self) -> None:
+        """Begin a stimulus."""
+        for rows in (self.own, self.chance, self.place):
+            rows.append({})
+
+    def add(self, found: Mapping[str, Ratio]) -> None:
+        """Add what the responder has against one rest."""
+        for key, value in found.items():
+            if not isinstance(value, str):
+                _count(self.own[-1], key, value)
+
+    def add_chance(self, found: Mapping[str, Ratio]) -> None:
+        """Add what its responses have, turned to another time; how many there are is no matter of chance."""
+        for key, value in found.items():
+            if key != "rate" and not isinstance(value, str):
+                _count(self.chance[-1], key, value)
+
+    def add_place(self, found: Mapping[str, Ratio], of_person: Mapping[str, Ratio]) -> None:
+        """Add whether the responder is nearer to the rest than the person who was left out of it."""
+        for each in MEASURES:
+            a, b = found[each.key], of_person[each.key]
+            if isinstance(a, str) or isinstance(b, str):
+                continue
+            gain = (a[0] / a[1] - b[0] / b[1]) * (-1 if each.better == "lower" else 1)
+            _count(self.place[-1], each.key, (0.5 if abs(gain) < _EQUAL else float(gain > 0), 1.0))
+
     def lacks(self, key: str, why: str, number: int = 1) -> None:
         """Count what has no value, by measure and reason."""
         of = self.absent.setdefault(key, {})
@@ -82,30 +111,42 @@ class Held:
     turns: int
 
 
-def measured(onsets: Sequence[int], duration: int, likely: Floats, width: int = WINDOW) -> dict[str, Ratio]:
-    """Return each of :data:`MEASURES` of ``onsets`` (µs) against the likelihood of the rest, as part over whole.
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """The others of a panel on one stimulus: the likelihood of their responses, and the stimulus' length in µs."""
 
-    A distance is a part over 1. Absent: ``no responses`` in the windows, ``no opportunity`` for *covered*,
-    ``nobody else responded`` where the rest has no Q.
-    """
-    windows = np.unique(np.asarray([t // width for t in onsets if 0 <= t < len(likely) * width], dtype=np.int64))
-    found: dict[str, Ratio] = {"rate": (len(onsets) * 60.0, duration / SECOND)}
-    for key, score in (("hits", hits), ("covered", covered), ("support", support)):
-        part, whole = score(windows, likely)
-        found[key] = (part, whole) if whole else _LACKS.get(key, "no responses")
-    for key, distance in (("divergence", divergence_from), ("wasserstein", wasserstein_from)):
-        if not likely.any():
-            found[key] = "nobody else responded" if len(windows) else "no responses"
-            continue
-        value = distance(onsets, likely, width=width)
-        found[key] = value.reason if isinstance(value, Absent) else (value, 1.0)
-    return found
+    likely: Floats
+    duration: int
+    width: int
+
+    def measured(self, onsets: Sequence[int]) -> dict[str, Ratio]:
+        """Return each of :data:`MEASURES` of ``onsets`` (µs) against the rest, as part over whole or why there is none.
+
+        A distance is a part over 1. Absent: ``no responses`` in the windows, ``no opportunity`` for *covered*,
+        ``nobody else responded`` where the rest has no Q.
+        """
+        around = len(self.likely) * self.width
+        windows = np.unique(np.asarray([t // self.width for t in onsets if 0 <= t < around], dtype=np.int64))
+        found: dict[str, Ratio] = {"rate": (len(onsets) * 60.0, self.duration / SECOND)}
+        for key, score in (("hits", hits), ("covered", covered), ("support", support)):
+            part, whole = score(windows, self.likely)
+            found[key] = (part, whole) if whole else _LACKS.get(key, "no responses")
+        for key, distance in (("divergence", divergence_from), ("wasserstein", wasserstein_from)):
+            if not self.likely.any():
+                found[key] = "nobody else responded" if len(windows) else "no responses"
+                continue
+            value = distance(onsets, self.likely, width=self.width)
+            found[key] = value.reason if isinstance(value, Absent) else (value, 1.0)
+        return found
+
+    def turned(self, onsets: Sequence[int], by: int) -> list[int]:
+        """Return ``onsets`` turned around the end by so many windows: their number and their spacing stay."""
+        around = len(self.likely) * self.width
+        return [(time + by * self.width) % around for time in onsets if 0 <= time < around]
 
 
-def turned(onsets: Sequence[int], windows: int, by: int, width: int = WINDOW) -> list[int]:
-    """Return ``onsets`` turned around the end of the stimulus by so many windows: their number and spacing stay."""
-    around = windows * width
-    return [(time + by * width) % around for time in onsets if 0 <= time < around]
+def _lacks_of(found: Mapping[str, Ratio]) -> dict[str, str]:
+    return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
 def held_against_the_rest(
@@ -123,61 +164,49 @@ def held_against_the_rest(
     not there is none of its. ``pairs``: listeners summed over stimuli, which says how often each is turned in time.
     One panel is held at a time. A panel of one listener has no rest: ``one listener``.
     """
-    random = np.random.default_rng(seed)
     turns = max(1, min(MOST_TURNS, DRAWN // max(1, pairs)))
     people, rest_of = Tally(), {name: Tally() for name in others}
+    # Each responder has a stream of its own, so that a further system changes nobody's chance.
+    streams = {name: np.random.default_rng([seed, 1]) for name in others}
+    stream = np.random.default_rng([seed, 0])
     for panel in panels:
         rows = by_listener(panel, width=width, by=by).astype(np.float64)
-        talks = {name: said[panel.stimulus] for name, said in others.items() if panel.stimulus in said}
+        talks = [(name, said) for name, heard in others.items() for said in heard.get(panel.stimulus, ())]
+        whose = dict.fromkeys(name for name, _ in talks)
         if len(rows) < 2:
-            for one in (people, *(rest_of[name] for name in talks)):
+            for tally in (people, *(rest_of[name] for name in whose)):
                 for each in MEASURES:
-                    one.lacks(each.key, "one listener")
+                    tally.lacks(each.key, "one listener")
             continue
-        total = rows.sum(axis=0)
-        for tally in (people, *(rest_of[name] for name in talks)):
-            tally.own.append({})
-            tally.chance.append({})
-            tally.place.append({})
-        n = rows.shape[1]
+        for tally in (people, *(rest_of[name] for name in whose)):
+            tally.begin()
+        total, n = rows.sum(axis=0), rows.shape[1]
+        lacking: list[dict[str, str]] = [{each.key: "" for each in MEASURES} for _ in talks]
         for row, spans in zip(rows, panel.listeners.values(), strict=True):
-            likely = (total - row) / (len(rows) - 1)
-            onsets = [span.start for span in spans]
-            own = measured(onsets, panel.duration, likely, width)
-            _add(people, own)
-            for turn in random.integers(n, size=turns):
-                _by_chance(people, turned(onsets, n, int(turn), width), panel.duration, likely, width)
-            for name, several in talks.items():
-                for said in several:
-                    theirs = measured(said, panel.duration, likely, width)
-                    _add(rest_of[name], theirs)
-                    _place(rest_of[name], theirs, own)
-                    for turn in random.integers(n, size=turns):
-                        _by_chance(rest_of[name], turned(said, n, int(turn), width), panel.duration, likely, width)
+            rest = _Rest((total - row) / (len(rows) - 1), panel.duration, width)
+            own = rest.measured([span.start for span in spans])
+            people.add(own)
+            for key, why in _lacks_of(own).items():
+                people.lacks(key, why)
+            for turn in stream.integers(n, size=turns):
+                people.add_chance(rest.measured(rest.turned([span.start for span in spans], int(turn))))
+            for (name, said), lacks in zip(talks, lacking, strict=True):
+                theirs = rest.measured(said)
+                rest_of[name].add(theirs)
+                rest_of[name].add_place(theirs, own)
+                still = _lacks_of(theirs)
+                for key in list(lacks):
+                    # A talk lacks what it has against none of the rests.
+                    if key in still:
+                        lacks[key] = still[key]
+                    else:
+                        del lacks[key]
+                for turn in streams[name].integers(n, size=turns):
+                    rest_of[name].add_chance(rest.measured(rest.turned(said, int(turn))))
+        for (name, _), lacks in zip(talks, lacking, strict=True):
+            for key, why_not in lacks.items():
+                rest_of[name].lacks(key, why_not)
     return Held(people, rest_of, turns)
-
-
-def _add(tally: Tally, found: Mapping[str, Ratio]) -> None:
-    for key, value in found.items():
-        if isinstance(value, str):
-            tally.lacks(key, value)
-        else:
-            _count(tally.own[-1], key, value)
-
-
-def _by_chance(tally: Tally, onsets: Sequence[int], duration: int, likely: Floats, width: int) -> None:
-    for key, value in measured(onsets, duration, likely, width).items():
-        if key != "rate" and not isinstance(value, str):
-            _count(tally.chance[-1], key, value)
-
-
-def _place(tally: Tally, theirs: Mapping[str, Ratio], own: Mapping[str, Ratio]) -> None:
-    for each in MEASURES:
-        a, b = theirs[each.key], own[each.key]
-        if isinstance(a, str) or isinstance(b, str):
-            continue
-        gain = (a[0] / a[1] - b[0] / b[1]) * (-1 if each.better == "lower" else 1)
-        _count(tally.place[-1], each.key, (0.5 if abs(gain) < 1e-12 else float(gain > 0), 1.0))
 
 
 def _count(row: dict[str, tuple[float, float]], key: str, value: tuple[float, float]) -> None:
@@ -199,8 +228,3 @@ def pooled(
         summed(table, [""] * len(table)), lambda sums: ratio(sums[:, 0], sums[:, 1]),
         undefined="no values", seed=seed, resamples=resamples, absent=absent,
     )  # fmt: skip
-
-
-__all__ = [
-    "MEASURES", "OPPORTUNITY_FROM", "Held", "Measured", "Tally", "held_against_the_rest", "measured", "pooled", "turned",
-]  # fmt: skip
