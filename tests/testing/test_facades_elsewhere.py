@@ -98,6 +98,22 @@ def test_a_recording_is_answered_in_parts_and_what_is_left_unsaid_is_empty() -> 
     assert sum(len(kept.body) for kept in first) == 2_400 * 2 and second == []
 
 
+def test_one_client_after_another_has_a_talk_of_its_own_and_a_recording_may_open_it() -> None:
+    async def talk() -> list[int]:
+        said = replace(SPEAKS, say=(Utterance(ms(50), ms(100)),))
+        async with serve(facade_of("mini-omni2"), said) as port:
+            lengths = []
+            for first in ("GET", "POST", "POST"):
+                async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=5) as client:
+                    if first == "GET":
+                        await client.get("/chat")
+                    lengths.append(len((await client.post("/chat", content=recording())).content))
+        return lengths
+
+    lengths = run_on("wall", talk())
+    assert lengths[0] > 4_800 and len(set(lengths)) == 1
+
+
 @pytest.mark.parametrize("body", [b"{}", b"nonsense", recording(8_000)])
 def test_what_is_no_recording_ends_the_talk(body: bytes) -> None:
     async def talk() -> None:

@@ -25,7 +25,7 @@ from fullduplex.errors import PluginError
 from fullduplex.model.spans import SECOND, ms
 from fullduplex.systems.mini_omni2.talk import RATE_IN, RATE_OUT
 from fullduplex.testing.behaviour import Behaviour
-from fullduplex.testing.facades import Answer, Facade, Peer, Spoken, Unheard
+from fullduplex.testing.facades import Answer, Facade, Spoken, Unheard
 from fullduplex.testing.facades.over_http import over_http
 from fullduplex.testing.stage import Terms
 
@@ -116,9 +116,13 @@ class Chat:
         self._left = float("inf") if behaviour.answer is not None else len(behaviour.say)
         self._asked = False
 
-    async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
-        """Refuse the request by which a client sees that it is there, once it is."""
+    async def open(self, peer: Any, getting_ready: Callable[[], Awaitable[None]]) -> None:
+        """Refuse the request by which a client sees that it is there, once it is; a recording needs none before it."""
         asked = await peer.receive()
+        if isinstance(asked, bytes):
+            await getting_ready()
+            peer.ask_again(asked)
+            return
         if asked != "GET /chat":
             raise Unheard("nothing was asked")
         await getting_ready()

@@ -95,6 +95,10 @@ class Asking:
             self._open.write(answer(message))
             await self._end()
 
+    def ask_again(self, message: str | bytes) -> None:
+        """Let what it asks be the next message once more."""
+        self._messages.put_nowait(message)
+
     async def close(self, reason: str) -> None:
         """Close its connections: there is no word for the reason."""
         for writer in list(self._writers):
@@ -183,6 +187,11 @@ async def _serve(kind: str, facade: Facade, behaviour: Behaviour, port: int, rep
     asking: list[Asking] = []
     talks: set[asyncio.Task[None]] = set()
 
+    def over(client: Asking) -> None:
+        # Whoever connects from now on begins another talk.
+        if client in asking:
+            asking.remove(client)
+
     async def talk(client: Asking) -> None:
         report: Mapping[str, Any] = {}
         try:
@@ -193,7 +202,7 @@ async def _serve(kind: str, facade: Facade, behaviour: Behaviour, port: int, rep
             # It left before the talk began; there is nobody to tell.
             pass
         finally:
-            asking.remove(client)
+            over(client)
             reported(report)
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -205,9 +214,11 @@ async def _serve(kind: str, facade: Facade, behaviour: Behaviour, port: int, rep
             holding.add_done_callback(talks.discard)
         client = asking[0]
         await client.connected(reader, writer)
-        if not client.connections and not client.answered and holding is not None:
-            # It did not wait until the server was ready.
-            holding.cancel()
+        if not client.connections:
+            over(client)
+            if not client.answered and holding is not None:
+                # It did not wait until the server was ready.
+                holding.cancel()
 
     server = await asyncio.start_server(connected, "127.0.0.1", port, limit=_HEAD)
     try:
