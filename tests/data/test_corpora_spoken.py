@@ -52,6 +52,22 @@ def test_a_word_that_was_broken_off_is_marked(text: str, cut: list[int]) -> None
     assert sorted(said(text).cut_off) == cut
 
 
+@pytest.mark.parametrize(
+    "mark", ["XXX", "XXX,", "xxx.", "xxxx", "yyy", "www", "***", "++", "(inaudible)", "((inaudible))", "(( ))",
+             "[inaudible]",
+             "(inintelligible)", "(???)", "<unk>"],
+)  # fmt: skip
+def test_what_a_transcriber_did_not_understand_is_no_word_and_a_sound(mark: str) -> None:
+    assert said(f"eh {mark} ben").words == ("eh", "ben") and said(f"eh {mark} ben").unclear
+    alone = label(mark)
+    assert alone is not None and not alone.words and alone.unclear
+
+
+@pytest.mark.parametrize("text", ["taxi", "X", "(taxi) là", "c'est fou !!"])
+def test_what_only_looks_like_such_a_mark_is_said(text: str) -> None:
+    assert said(text).words and not said(text).unclear
+
+
 def test_a_word_s_label_is_a_word_a_sound_or_silence() -> None:
     assert [label(text) for text in ("", "sp", "<eps>", "SIL")] == [None] * 4
     for sound in ("spn", "[laughter]", "*"):

@@ -7,6 +7,7 @@ from pathlib import Path
 from tests.making.talked import Person, write_ms98
 
 from fullduplex.data.corpora.conversation import Conversation, Side
+from fullduplex.making.doubts import cut_of
 from fullduplex.making.harvest.fdb.floor import floor_of
 from fullduplex.making.harvest.fdb.places import Place
 from fullduplex.making.harvest.fdb.rules import FDB_RULES, FdbRules
@@ -34,11 +35,12 @@ def kept(task: str, a: Person | Side, b: Person | Side, rules: FdbRules = V10, l
 
 
 def judged(
-    task: str, a: Person | Side, b: Person | Side, rules: FdbRules = V10, language: str = "en"
+    task: str, a: Person | Side, b: Person | Side, rules: FdbRules = V10, language: str = "en", *, doubted: bool = False
 ) -> list[tuple[Place, str]]:
-    """Return the places of a task, each with why it is dropped."""
+    """Return the places of a task, each with why it is dropped. ``doubted``: it is looked whether turns were cut."""
     sides = tuple(one.side() if isinstance(one, Person) else one for one in (a, b))
-    floor = floor_of(Conversation("talk", (sides[0], sides[1]), language), rules, tokens_of(language))
+    talk = Conversation("talk", (sides[0], sides[1]), language)
+    floor = floor_of(talk, rules, tokens_of(language), cut_of(talk) if doubted else "")
     finder = FINDERS[task]
     return [
         (place, next((why for _, check in finder.checks if (why := check(place, rules))), ""))

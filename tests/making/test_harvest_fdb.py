@@ -254,3 +254,75 @@ def test_a_range_says_which_edges_are_in_it() -> None:
         Range(at_least=1, more_than=1)
     with pytest.raises(ValueError, match="something in it"):
         Range(more_than=5, at_most=5)
+
+
+# --- what nobody measured, or understood ---
+
+
+def cut_lines(overlap: float) -> tuple[Side, Side]:
+    """Make two people whose lines begin where the other's ends, but for one, which begins so much before."""
+    first, second = list[Utterance](), list[Utterance]()
+    for n in range(12):
+        (first, second)[n % 2].append(Utterance("de tout cela nous parlons", s(3 * n, 3 * n + 3)))
+    second[-1] = Utterance("de tout cela nous parlons", Span(second[-1].span.start - seconds(overlap), seconds(36)))
+    return Side("A", utterances=tuple(first)), Side("B", utterances=tuple(second))
+
+
+@pytest.mark.parametrize(("overlap", "why"), [(0.049, "its edge was cut, not measured"), (0.05, "")])
+def test_where_turns_were_cut_an_overlap_of_less_than_50_ms_is_no_interruption(overlap: float, why: str) -> None:
+    told = judged(INTERRUPT, *cut_lines(overlap), CALLFC, "fr", doubted=True)
+    assert [reason for _, reason in told] == [why]
+
+
+def test_where_turns_were_cut_no_gap_was_measured() -> None:
+    told = judged(TURN, *cut_lines(0), CALLFC, "fr", doubted=True)
+    assert len(told) == 11 and {why for _, why in told} == {"its edge was cut, not measured"}
+
+
+def test_where_turns_were_measured_any_overlap_counts() -> None:
+    first, second = cut_lines(0.01)
+    later = tuple(replace(one, span=one.span.shift(ms(300))) for one in second.utterances[:-1])
+    told = judged(
+        INTERRUPT, first, replace(second, utterances=(*later, second.utterances[-1])), CALLFC, "fr", doubted=True
+    )
+    assert "" in [why for _, why in told]
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"), [("mh (0.1) mh (0.1) mh (0.1) mh (0.1) mh", False), ("mais non pas du tout cela", True)]
+)
+def test_tokens_of_listeners_are_no_interruption_however_long_they_are_said(text: str, taken: bool) -> None:
+    a, b = partners()
+    a.words = [word for word in a.words if word.span.start < seconds(20)]
+    told = judged(INTERRUPT, a.at(22.0, text), b, CALLFC, "fr")
+    assert ("" in [why for _, why in told]) is taken
+    assert {why for _, why in told} == {"it may be a backchannel", *([""] if taken else [])}
+
+
+def test_tokens_of_listeners_answer_nothing_however_long_they_are_said() -> None:
+    a, b = Person("A").at(1.0, "go " * 12), Person("B").at(4.2, "mh (0.1) mh (0.1) mh (0.1) mh")
+    assert [why for _, why in judged(TURN, a, b, CALLFC, "fr")] == ["the answer may be a backchannel"]
+
+
+def test_words_that_nobody_can_say_so_fast_make_no_item() -> None:
+    a, b = partners()
+    a.words[-1] = replace(a.words[-1], span=Span(a.words[-1].span.start, a.words[-1].span.start + 1))
+    told = {why for _, why in judged(INTERRUPT, a, b)}
+    assert told == {"its words cannot have been said so fast", "it may be a backchannel"}
+    a, b = partners()
+    token = next(word for word in b.words if word.text == "uh-huh")
+    b.words[b.words.index(token)] = replace(token, span=Span(token.span.start, token.span.start + 1))
+    assert [why for _, why in judged(LISTEN, a, b)] == ["its words cannot have been said so fast"]
+
+
+def test_no_pause_is_taken_in_which_the_partner_was_not_understood() -> None:
+    a, b = partners()
+    b.sounds.append(s(4.2, 4.4))
+    assert [why for _, why in judged(PAUSE, a, b)] == ["the partner makes a sound in the pause that is no word"]
+
+
+def test_no_gap_is_taken_in_which_somebody_was_not_understood() -> None:
+    a, b = partners()
+    b.sounds.append(s(7.65, 7.75))
+    told = [why for _, why in judged(TURN, a, b)]
+    assert "somebody makes a sound in the gap that is no word" in told

@@ -440,10 +440,20 @@ def test_french_timing_items_come_from_speaker_turns_alone(tmp_path: Path) -> No
         pytest.skip("CallFriend's turns are not at hand")
     opened = open_corpus(source, language="fr")
     found = harvest_fdb(opened, Asked("french-callfc", FDB_RULES["french-callfc"], tmp_path / "out", "fr"))
-    # In these files one line begins where another ends, whoever speaks: no silence is left for a pause.
-    assert found.items["smooth_turn_taking"] > 30 and found.items["pause_handling"] == 0
+    # In these files one line begins where another ends, whoever speaks: no silence is left for a pause, no overlap was
+    # measured, and one gap.
+    assert {**found.items, "backchannel": 0} == {
+        "pause_handling": 0, "smooth_turn_taking": 1, "backchannel": 0, "user_interruption": 0,
+    }  # fmt: skip
+    cut = dict(found.funnels)["user_interruption"].reasons["edges that were measured"]
+    assert cut == {"its edge was cut, not measured": 57}
+    ((name, doubt),) = found.doubts
+    assert name == "5136" and "432 of 558 floor transfers" in doubt
+    (kept,) = told(tmp_path / "out" / "counts.json")["doubts"]
+    assert kept["doubt"] == doubt and "5136" not in kept["conversation"]
     folder = first(tmp_path / "out", "smooth_turn_taking")
     assert (
         set(told(folder / "vad.json")) == {"input", "output"}
         and told(folder / "script.json")["turns"]["user"] == "speech alone"
     )
+    assert told(folder / "script.json")["doubts"] == [doubt]

@@ -33,6 +33,7 @@ class _Survey:
 def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int:
     """Harvest by rules of Full-Duplex-Bench, tell what came of it, and return the exit status."""
     from fullduplex.engines import each, open_engine
+    from fullduplex.making.doubts import told_once
     from fullduplex.making.harvest.counting import table_of
     from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, harvest_fdb
     from fullduplex.making.harvest.fdb.survey import Asked
@@ -69,7 +70,7 @@ def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int
             "written": found.written, "words": found.words, "words_restored": found.restored,
             "retained": found.retained, "decided": dict(found.decided),
             "tasks": {task: funnel.to_json() for task, funnel in found.funnels}, "failed": dict(found.failed),
-            "not_read": list(found.remarks),
+            "not_read": list(found.remarks), "doubts": told_once(found.doubts),
         })  # fmt: skip
     else:
         click.echo(table_of(found.funnels))
@@ -89,7 +90,7 @@ def for_fdb(opened: Any, corpus: Path, name: str, rules: Any, given: Any) -> int
         ):
             if not known:
                 click.echo(f"note: no item tells {what}; --{option} TEXT says it")
-        notes(found.remarks, given, found.audio)
+        notes((*told_once(found.doubts), *found.remarks), given, found.audio)
     return conversations_failed(found.failed)
 
 
@@ -154,7 +155,7 @@ def notes(remarks: Sequence[str], given: Any, right: str) -> None:
     for remark in remarks[:5]:
         click.echo(f"note: {printable(remark, 300)}")
     if len(remarks) > 5:
-        click.echo(f"note: {len(remarks) - 5} more of the corpus are not read")
+        click.echo(f"note: {len(remarks) - 5} more of the corpus, in harvest's --json")
 
 
 def conversations_failed(failed: Sequence[tuple[str, str]]) -> int:

@@ -33,6 +33,8 @@ def is_abandoned(path: Path, mark: str) -> bool:
             return time.time() - path.lstat().st_mtime >= _A_DAY
         except OSError:
             return False
+    if _is_reaped_by_nobody(found[2]):
+        return True
     try:
         os.kill(int(found[2]), 0)
     except (ProcessLookupError, OverflowError):
@@ -40,6 +42,17 @@ def is_abandoned(path: Path, mark: str) -> bool:
     except PermissionError:
         return False
     return False
+
+
+def _is_reaped_by_nobody(process: str) -> bool:
+    """Tell whether a process has ended, and only its parent has not asked yet: where Linux tells it."""
+    try:
+        status = Path("/proc", process, "stat").read_bytes()
+    except (OSError, ValueError):
+        return False
+    # The name before the state stands in brackets, and may hold any sign.
+    state = status.rpartition(b")")[2].split()[:1]
+    return state in ([b"Z"], [b"X"], [b"x"])
 
 
 def _machine() -> str:

@@ -5,25 +5,36 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from fullduplex.data.corpora.conversation import Conversation
-from fullduplex.measures.conversation import Row, abutting
+from fullduplex.data.corpora.conversation import Conversation, Side
+from fullduplex.measures.conversation import UNIT_ENDS_AFTER, Row, abutting
+from fullduplex.model.spans import Span, Timeline
 
 
 def doubts_of(conversation: Conversation) -> tuple[str, ...]:
     """Return what the reader of a conversation remarked on, and whether its turns were cut rather than measured.
 
-    Turns are the transcript's own lines. Where words have times, lines may touch as they like.
+    The first of them are the reader's remarks, which may name files and speakers; :func:`cut_of` names nobody.
     """
-    told = list(conversation.remarks)
-    if any(side.words is None for side in conversation.sides):
-        rows = [
-            Row(n, line.span.start, line.span.end)
-            for n, side in enumerate(conversation.sides)
-            for line in side.utterances
-        ]
-        if why := abutting(rows).unreliable():
-            told.append(why)
-    return tuple(told)
+    cut = cut_of(conversation)
+    return (*conversation.remarks, *([cut] if cut else []))
+
+
+def cut_of(conversation: Conversation) -> str:
+    """Return why the edges of a conversation's turns are not to be relied on, "" where nothing speaks against them.
+
+    A side's turns are its words' units where words have times, whatever its lines do; else the transcript's lines; else
+    its speech. Too many of them begin where the other side's end (:func:`~fullduplex.measures.conversation.abutting`).
+    """
+    spoken = [_turns(side) for side in conversation.sides]
+    return abutting([Row(n, one.start, one.end) for n, side in enumerate(spoken) for one in side]).unreliable()
+
+
+def _turns(side: Side) -> Sequence[Span]:
+    if side.words is not None:
+        return tuple(Timeline(word.span for word in side.words).bridge(UNIT_ENDS_AFTER))
+    if any(one.text for one in side.utterances) or side.speech is None:
+        return [one.span for one in side.utterances]
+    return tuple(side.speech)
 
 
 def told_once(doubts: Sequence[tuple[str, str]]) -> list[str]:

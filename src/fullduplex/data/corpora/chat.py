@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fullduplex.data.corpora.gathered import Gathered, moment, stretch
 from fullduplex.data.corpora.languages import two_letters
-from fullduplex.data.corpora.spoken import UNKNOWN, Said, composed, of_tokens
+from fullduplex.data.corpora.spoken import Said, composed, is_unknown, of_tokens
 from fullduplex.data.files import read_text_file
 from fullduplex.errors import InputError
 from fullduplex.model.spans import Span
@@ -112,7 +112,7 @@ def _words(transcript: Gathered, speaker: str, line: Said, tier: str, n: int) ->
 
 def _plain(word: str) -> bool:
     """Tell whether a token is a word and nothing but letters, without a look at CHAT's many marks."""
-    return word.isalpha() and word.lower() not in UNKNOWN
+    return word.isalpha() and not is_unknown(word)
 
 
 def said_in_chat(text: str) -> Said:

@@ -81,6 +81,9 @@ def _note(transcript: Gathered, speaker: str, words: list[tuple[str, list[Span]]
             timed.append(span)
         elif found.words:
             lost += 1
+        elif spans and found.unclear:
+            # What was not understood (``XXX``) was said all the same, and when.
+            transcript.word(speaker, found, Span(min(one.start for one in spans), max(one.end for one in spans)))
     if lost:
         whole = replace(whole, unclear=True)
         transcript.remarks.append(f"{lost} words of {whole.text[:40]!r} have no times that can be meant")

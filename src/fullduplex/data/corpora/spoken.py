@@ -22,8 +22,16 @@ _DIRECTION = dict.fromkeys([0x200E, 0x200F, 0x061C, 0xFEFF, *range(0x202A, 0x202
 _MARK = re.compile(r"\[[^\[\]]*\]|<[^<>]*>|\{[^{}]*\}")
 _QUIET = re.compile(r"[\[<{](?:silence|sil|pause|p:?|sp)[\]>}]", re.IGNORECASE)
 _UNSURE = re.compile(r"[()]")
-#: Written instead of a word that nobody understood.
-UNKNOWN = frozenset(["xxx", "xx", "yyy", "www", "???", "??", "(?)"])
+#: Written instead of a word that nobody understood; in CHAT ``yyy`` and ``www`` too.
+UNKNOWN = frozenset(["xxx", "xx", "yyy", "www"])
+#: The same in other conventions: x, plus signs or question marks from two on, asterisks.
+_UNKNOWN = re.compile(r"x{2,}|\*+|\+{2,}|\?{2,}|\(\?+\)")
+#: In brackets of any kind, what says that something was not understood, in English, French, German and Dutch.
+_INAUDIBLE = re.compile(
+    r"\(+\s*(?:inaudible|unintelligible|indistinct|incomprehensible|unclear|unk|inintelligible|incompréhensible|"
+    r"unverständlich|onverstaanbaar|x{2,}|\?+|\*+)[\s.]*\)+",
+    re.IGNORECASE,
+)
 _PUNCTUATION = frozenset(".,;:?!…؟،؛。，、？！：；।")
 _CUT = re.compile(r"[-–~=]$|^[-–](?=\w)")
 _DASHES = re.compile(r"(?:--+|[—―])$")
@@ -57,10 +65,11 @@ def composed(text: str) -> str:
 
 def said(text: str) -> Said:
     """Return what was said of a line of text."""
-    text = _QUIET.sub(" ", composed(text))
+    whole = _QUIET.sub(" ", composed(text))
+    text = _INAUDIBLE.sub(" ", whole)
     bare = _UNSURE.sub(" ", _MARK.sub(" ", text))
     # "(( ))": something was said there that nobody understood.
-    empty = re.search(r"\(\s*\)", text) is not None
+    empty = re.search(r"\(\s*\)", text) is not None or text != whole
     return of_tokens(bare.split(), unclear=empty or _MARK.search(text) is not None)
 
 
@@ -68,7 +77,7 @@ def of_tokens(tokens: list[str], *, unclear: bool = False) -> Said:
     """Return what was said of tokens without marks: words, with the punctuation that stands alone after one."""
     words, cut = list[str](), set[int]()
     for token in tokens:
-        if token.lower() in UNKNOWN:
+        if is_unknown(token):
             unclear = True
         elif not spells(token):
             # Punctuation alone ends the word before it; other signs ("-", "/", "=") are no words.
@@ -81,6 +90,12 @@ def of_tokens(tokens: list[str], *, unclear: bool = False) -> Said:
                 cut.add(len(words))
             words.append(text)
     return Said(tuple(words), frozenset(cut), unclear)
+
+
+def is_unknown(token: str) -> bool:
+    """Tell whether a token is a transcriber's mark of what nobody understood, punctuation beside it or not."""
+    bare = token.strip(".,;:!…-–").lower()
+    return bare in UNKNOWN or _UNKNOWN.fullmatch(bare) is not None
 
 
 def whole_of(token: str) -> tuple[str, bool]:

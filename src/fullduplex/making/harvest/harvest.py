@@ -158,6 +158,7 @@ def harvest(
         {
             "schema": 1, "conversations": read, "items": dict(sorted(state.items.items())),
             "conditions": {name: funnel.to_json() for name, funnel in rows},
+            "doubts": [{"conversation": name, "doubt": doubt} for name, doubt in doubts],
             **({"backchannels_against_acts": told} if told else {}),
         },
     )  # fmt: skip

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fullduplex.data.corpora.conversation import Conversation, Side
 from fullduplex.making.harvest.rules import Rules
 from fullduplex.making.harvest.sentences import Sentence, sentences_of
+from fullduplex.measures.squeezed import squeezed
 from fullduplex.measures.words import count_all
 from fullduplex.model.spans import Span, Timeline
 from fullduplex.model.speech import Word
@@ -32,7 +33,8 @@ class Voice:
     """One side with all that is told apart in its words.
 
     ``utterances`` are words without a long silence, ``turns`` utterances of one floor. ``untold`` is where the side
-    is heard for long and no words say what. ``boundaries`` is by what its sentences are told apart.
+    is heard for long and no words say what, or words that nobody can say in that time. ``boundaries`` is by what its
+    sentences are told apart.
     """
 
     side: Side
@@ -128,8 +130,11 @@ def _turns(
 
 
 def _untold(side: Side, rules: Rules) -> Timeline:
-    """Return where a detector heard the side for longer than a moment, and no word was written down."""
+    """Return where a detector heard the side for longer than a moment and no word was written down, or where words are
+    squeezed (:func:`~fullduplex.measures.squeezed.squeezed`).
+    """
+    strange = squeezed(side.words or ())
     if side.speech is None:
-        return Timeline()
+        return strange
     wordless = side.speech - Timeline(word.span for word in side.words or ()).bridge(rules.joined_within)
-    return wordless.without(shorter_than=rules.unheard_at_most + 1)
+    return wordless.without(shorter_than=rules.unheard_at_most + 1) | strange

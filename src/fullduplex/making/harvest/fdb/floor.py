@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fullduplex.data.corpora.conversation import Conversation, Side
 from fullduplex.making.harvest.fdb.rules import FdbRules
 from fullduplex.making.harvest.hearing import untold
 from fullduplex.making.harvest.tokens import Tokens
+from fullduplex.measures.squeezed import squeezed
 from fullduplex.measures.words import count_all, count_words
 from fullduplex.model.spans import Span, Timeline
 from fullduplex.model.speech import Word
@@ -63,13 +64,17 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Party:
-    """One side: what it says, its turns, and by what they are told. ``number``: 1 or 2, in the corpus' order."""
+    """One side: what it says, its turns, and by what they are told. ``number``: 1 or 2, in the corpus' order.
+
+    ``squeezed``: where its words cannot have been said as they stand, so that what it says there is not known.
+    """
 
     number: int
     side: Side
     said: tuple[Utterance, ...]
     turns: tuple[Turn, ...]
     told_by: str
+    squeezed: Timeline = field(default_factory=Timeline)
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -85,10 +90,15 @@ class Party:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """A conversation as two parties."""
+    """A conversation as two parties. ``cut``: why the edges of their turns were cut and not measured, "" where not.
+
+    ``tokens``: the list of the language, None where no words are known.
+    """
 
     name: str
     parties: tuple[Party, Party]
+    cut: str = ""
+    tokens: Tokens | None = None
 
     def pairs(self, system_side: int | None = None) -> Iterator[tuple[Party, Party]]:
         """Yield (user, partner): each side in turn is the partner, or only the one of that number."""
@@ -98,19 +108,31 @@ class Floor:
                 yield user, partner
 
 
+def only_listens(floor: Floor, turn: Turn) -> bool:
+    """Tell whether a turn may be a backchannel: one brief utterance, or tokens of the language's list, however long.
+
+    "Mh, mh, mh." in 2.6 s is no attempt to take the turn.
+    """
+    tokens = floor.tokens
+    return turn.brief or all(one.text is not None and tokens is not None and tokens.kind(one.text) for one in turn.said)
+
+
 def needs_tokens(conversation: Conversation) -> bool:
     """Tell whether words are known on a side, so that the language's list of tokens is asked for."""
     return any(_told_by(side) != SPEECH for side in conversation.sides)
 
 
-def floor_of(conversation: Conversation, rules: FdbRules, tokens: Tokens | None) -> Floor:
-    """Return a conversation's utterances and turns. A side of which nothing is known says nothing."""
+def floor_of(conversation: Conversation, rules: FdbRules, tokens: Tokens | None, cut: str = "") -> Floor:
+    """Return a conversation's utterances and turns. A side of which nothing is known says nothing.
+
+    ``cut``: why its turns' edges are not to be relied on, "" where nothing speaks against them.
+    """
     said = [_utterances(side, rules, tokens) for side in conversation.sides]
     parties = [
-        Party(n + 1, side, said[n], _turns(said[n], said[1 - n], rules), _told_by(side))
+        Party(n + 1, side, said[n], _turns(said[n], said[1 - n], rules), _told_by(side), squeezed(side.words or ()))
         for n, side in enumerate(conversation.sides)
     ]
-    return Floor(conversation.name, (parties[0], parties[1]))
+    return Floor(conversation.name, (parties[0], parties[1]), cut, tokens)
 
 
 def _told_by(side: Side) -> str:

@@ -45,7 +45,7 @@ class FdbHarvested:
     ``written``: how many items were written now. ``decided``: how many of the ranked items a person accepted,
     rejected, was unsure of, or did not judge; empty where nobody was asked. ``words`` are known of all conversations,
     ``restored`` of them were added to transcripts by a recogniser. ``audio``: by what right there is sound, "" where
-    there is none.
+    there is none. ``doubts``: the conversations whose times are not to be relied on, each with a sentence on why.
     """
 
     items: Mapping[str, int]
@@ -59,6 +59,7 @@ class FdbHarvested:
     words: int = 0
     restored: int = 0
     audio: str = ""
+    doubts: tuple[tuple[str, str], ...] = ()
 
 
 def harvest_fdb(
@@ -108,7 +109,7 @@ def harvest_fdb(
     found = _found(out, [cluster_of(name) for name in read], asked)
     _rank(found, cap, decisions)
     written = _write(found, corpus, names, asked, bool(audio_allowed), failed, progress)
-    result = _told(found, corpus, read, written, failed, decisions, right)
+    result = _told(found, corpus, read, written, failed, decisions, right, names)
     _summarise(result, found, corpus, told, cap, asked)
     return result
 
@@ -174,7 +175,7 @@ def _found(out: Path, clusters: Iterable[str], asked: Asked) -> _Found:
             for place in one.found:
                 made.places[place["task"]].append({**place, "conversation": cluster})
             # The places alone are kept: what was dropped is told, and may be much.
-            made.surveys[cluster] = Surveyed(one.path, {}, [], [], one.words, one.restored)
+            made.surveys[cluster] = Surveyed(one.path, {}, [], [], one.words, one.restored, one.doubts)
     return made
 
 
@@ -259,7 +260,7 @@ def is_there(folder: Path, script: Mapping[str, Any], with_sound: bool) -> bool:
 
 def _told(
     found: _Found, corpus: Corpus, read: Sequence[str], written: int, failed: Sequence[tuple[str, str]],
-    decisions: Mapping[str, str] | None, right: str,
+    decisions: Mapping[str, str] | None, right: str, names: Mapping[str, str],
 ) -> FdbHarvested:  # fmt: skip
     items = {task: len(chosen) for task, chosen in found.chosen.items()}
     retained = dict[str, dict[str, float | int | None]]()
@@ -271,9 +272,11 @@ def _told(
             "of_found": round(n / candidates, 4) if candidates else None,
         }  # fmt: skip
     decided = dict(found.decided) if decisions is not None else {}
+    doubts = tuple((names[cluster], doubt) for cluster, one in found.surveys.items() for doubt in one.doubts)
     return FdbHarvested(
         items, tuple(found.funnels.items()), len(read), written, tuple(failed), corpus.remarks, retained, decided,
         sum(one.words for one in found.surveys.values()), sum(one.restored for one in found.surveys.values()), right,
+        doubts,
     )  # fmt: skip
 
 
@@ -289,6 +292,7 @@ def _summarise(
             "schema": 1, "corpus": corpus.format, "conversations": result.conversations, "words": result.words,
             "words_restored": result.restored, "items": dict(result.items),
             "retained": result.retained, "decided": dict(result.decided) or None,
+            "doubts": [{"conversation": cluster_of(name), "doubt": doubt} for name, doubt in result.doubts],
             "tasks": {task: funnel.to_json() for task, funnel in result.funnels},
         },
     )  # fmt: skip

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn
+from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn, only_listens
 from fullduplex.making.harvest.fdb.places import (
     Finder,
     Place,
     around,
+    can_be_said,
+    is_measured,
     is_not_too_long,
+    makes_a_sound,
     partner_keeps,
     quiet_runs,
     says_words_only,
@@ -38,8 +41,13 @@ def _runs(user: Party, partner: Party, how: str) -> Iterator[Turn]:
 def _pauses(turn: Turn, partner: Party, rules: FdbRules) -> Iterator[Span]:
     for before, silence, after in turn.silences:
         beside = rules.pause_beside and (before.brief or after.brief)
-        if silence.duration in rules.pause and not beside and not partner.between(silence):
+        if silence.duration in rules.pause and not beside and not _sounds_in(partner, silence):
             yield silence
+
+
+def _sounds_in(partner: Party, silence: Span) -> bool:
+    """Tell whether a partner says something in a pause, or makes a sound of which nobody knows what it is."""
+    return bool(partner.between(silence)) or makes_a_sound(partner, silence)
 
 
 def _pause_in_range(place: Place, rules: FdbRules) -> str:
@@ -58,7 +66,10 @@ def _pause_alone(place: Place, rules: FdbRules) -> str:
     if why := partner_keeps(place.partner, place.heard, rules.pause_partner):
         return why
     silences = [silence for _, silence, _ in place.turn.silences if silence.duration in rules.pause]
-    return "the partner speaks in the pause" if all(place.partner.between(one) for one in silences) else ""
+    if all(place.partner.between(one) for one in silences):
+        return "the partner speaks in the pause"
+    unknown = all(_sounds_in(place.partner, one) for one in silences)
+    return "the partner makes a sound in the pause that is no word" if unknown else ""
 
 
 def _pause_beside(place: Place, rules: FdbRules) -> str:
@@ -119,13 +130,17 @@ def _both_turns(place: Place, rules: FdbRules) -> str:
 
 
 def _no_backchannel(place: Place, rules: FdbRules) -> str:
-    if place.turn.brief:
+    if only_listens(place.floor, place.turn):
         return "the first turn may be a backchannel"
-    return "the answer may be a backchannel" if _answer(place).brief else ""
+    return "the answer may be a backchannel" if only_listens(place.floor, _answer(place)) else ""
 
 
 def _gap_alone(place: Place, rules: FdbRules) -> str:
-    return partner_keeps(place.partner, place.turn.span, rules.gap_partner)
+    if why := partner_keeps(place.partner, place.turn.span, rules.gap_partner):
+        return why
+    gap = place.events[0]
+    sounds = any(makes_a_sound(party, gap) for party in (place.user, place.partner))
+    return "somebody makes a sound in the gap that is no word" if sounds else ""
 
 
 def turns_listened_to(floor: Floor, user: Party, partner: Party, rules: FdbRules) -> Iterator[Place]:
@@ -162,16 +177,17 @@ PAUSES = Finder(
     PAUSE, turns_with_silences,
     (("a pause of that length", _pause_in_range), ("a turn of that length", _pause_turn),
      ("the partner waits", _pause_alone), ("no backchannel beside it", _pause_beside),
-     ("words only", says_words_only), ("not too long", is_not_too_long)),
+     ("words that can be said", can_be_said), ("words only", says_words_only), ("not too long", is_not_too_long)),
 )  # fmt: skip
 ANSWERS = Finder(
     TURN, turns_in_a_row,
     (("no backchannel", _no_backchannel), ("no overlap", _no_overlap), ("a gap of that length", _gap),
-     ("turns of that length", _both_turns), ("the partner waits", _gap_alone), ("words only", says_words_only),
-     ("not too long", is_not_too_long)),
+     ("turns of that length", _both_turns), ("the partner waits", _gap_alone),
+     ("edges that were measured", is_measured), ("words that can be said", can_be_said),
+     ("words only", says_words_only), ("not too long", is_not_too_long)),
 )  # fmt: skip
 LISTENERS = Finder(
     LISTEN, turns_listened_to,
     (("a turn of that length", _listened), ("the partner listens", _only_listens), ("known tokens", _known_tokens),
-     ("words only", says_words_only), ("not too long", is_not_too_long)),
+     ("words that can be said", can_be_said), ("words only", says_words_only), ("not too long", is_not_too_long)),
 )  # fmt: skip

@@ -94,6 +94,7 @@ def annotated(place: Place, score: Score, origin: Origin, sources: Sequence[Sour
         "licence": origin.licence,
         "where": origin.where,
         "rules": origin.rules_name,
+        "doubts": [place.floor.cut] if place.floor.cut else [],
         "turns": {role: party.told_by for role, (party, _) in parties.items()},
         "words": {role: party.side.words_from for role, (party, _) in parties.items()},
         "score": score.to_json(),

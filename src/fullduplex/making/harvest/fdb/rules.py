@@ -16,7 +16,7 @@ USERS_TOKEN, ASIDE = "user_backchannel", "talking_to_other"
 V10 = (PAUSE, TURN, LISTEN, INTERRUPT)
 V15 = (INTERRUPT, USERS_TOKEN, ASIDE)
 #: Raised when the same corpus and rules would give other items.
-VERSION = 1
+VERSION = 2
 #: What the partner may do while the user holds the floor.
 SILENT, BRIEF = "silent", "brief"
 _CHOICES = {

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn, Utterance
+from fullduplex.making.harvest.fdb.floor import Floor, Party, Turn, Utterance, only_listens
 from fullduplex.making.harvest.fdb.places import (
     Finder,
     Place,
     around,
+    can_be_said,
+    is_measured,
     is_not_too_long,
     last_before,
     says_words_only,
@@ -66,7 +68,8 @@ def _over_turn(place: Place) -> Turn:
 
 
 def _no_backchannel(place: Place, rules: FdbRules) -> str:
-    return "it may be a backchannel" if place.turn.brief or all(one.brief for one in place.turn.said) else ""
+    brief = all(one.brief for one in place.turn.said)
+    return "it may be a backchannel" if brief or only_listens(place.floor, place.turn) else ""
 
 
 def _is_token(place: Place, rules: FdbRules) -> str:
@@ -105,7 +108,8 @@ def _once(place: Place, rules: FdbRules) -> str:
 
 _SHARED: tuple[tuple[str, Callable[[Place, FdbRules], str]], ...] = (
     ("the partner has the floor", _has_the_floor), ("the partner answers the user", _answers),
-    ("nothing said over it before", _once), ("words only", says_words_only), ("not too long", is_not_too_long),
+    ("nothing said over it before", _once), ("edges that were measured", is_measured),
+    ("words that can be said", can_be_said), ("words only", says_words_only), ("not too long", is_not_too_long),
 )  # fmt: skip
 INTERRUPTIONS = Finder(
     INTERRUPT,

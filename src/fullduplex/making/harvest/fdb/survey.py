@@ -16,6 +16,7 @@ from fullduplex.data import audio
 from fullduplex.data.corpora.conversation import Conversation, Corpus
 from fullduplex.data.files import replacing
 from fullduplex.errors import InputError
+from fullduplex.making.doubts import cut_of
 from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.fdb.floor import Floor, Party, floor_of, needs_tokens
 from fullduplex.making.harvest.fdb.holding import ANSWERS, LISTENERS, PAUSES
@@ -67,7 +68,8 @@ class Surveyed:
     """What came of one conversation: funnels by task, the dropped places, and the found ones.
 
     ``found`` holds for each place its task, id, score, span and side, and where its files stand in ``path``. ``words``
-    is how many are known, ``restored`` how many of them a recogniser added to a transcript.
+    is how many are known, ``restored`` how many of them a recogniser added to a transcript. ``doubts``: why its times
+    are not to be relied on.
     """
 
     path: Path
@@ -76,6 +78,7 @@ class Surveyed:
     found: list[dict[str, Any]] = field(default_factory=list)
     words: int = 0
     restored: int = 0
+    doubts: tuple[str, ...] = ()
 
     def files(self, place: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON files of a found place."""
@@ -93,13 +96,11 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
     conversation = read_placed(corpus, name)
     are_apart(conversation)
     told = _words_in(conversation)
-    if _is_unheard(conversation) or asked.listen or asked.fill:
+    by_ear = _is_unheard(conversation)
+    if by_ear or asked.listen or asked.fill:
         if ears is None:
             raise InputError(name, found="recordings without words", expected="words, or what hears them")
-        if _is_unheard(conversation):
-            conversation = heard(conversation, ears(True))
-        else:
-            conversation = with_speech(conversation, ears(asked.fill))
+        conversation = heard(conversation, ears(True)) if by_ear else with_speech(conversation, ears(asked.fill))
     sources = _source(conversation, 0), _source(conversation, 1)
     language = asked.language or conversation.language
     tokens = _tokens(conversation, language, asked)
@@ -119,7 +120,8 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
         asked.rules,
         Withheld.of(language, asked.names),
     )
-    floor = floor_of(conversation, asked.rules, tokens)
+    # What a detector or a recogniser heard on each channel by itself has no edge in common by habit.
+    floor = floor_of(conversation, asked.rules, tokens, "" if by_ear else cut_of(conversation))
     words = _words_in(conversation)
     _write(path, mark, floor, origin, asked, sources, {"words": words, "restored": words - told if told else 0})
     return path
@@ -188,7 +190,7 @@ def _write(
                 file.write(_line(annotated(place, score, origin, sources)))
         at = file.tell()
         told = {
-            "mark": mark, **words, "found": found, "dropped": dropped,
+            "mark": mark, **words, "doubts": [floor.cut] if floor.cut else [], "found": found, "dropped": dropped,
             "funnels": {
                 task: {
                     "candidates": funnel.candidates,
@@ -242,7 +244,9 @@ def read_survey(path: Path) -> Surveyed:
         for step, reasons in row["reasons"].items():
             for reason, n in reasons.items():
                 funnels[task].drop(step, reason, n)
-    return Surveyed(path, funnels, told["dropped"], told["found"], told["words"], told["restored"])
+    return Surveyed(
+        path, funnels, told["dropped"], told["found"], told["words"], told["restored"], tuple(told["doubts"])
+    )
 
 
 def _mark_of(path: Path) -> str:
