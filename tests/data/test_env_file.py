@@ -46,3 +46,11 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"A=\xff\xfe\n")
     with pytest.raises(InputError):
         read_env(path)
+
+
+def test_a_vast_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InputError, match="expected a file of keys, of 1000000 at most"):
+        read_env(path)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from fullduplex.errors import ConversationError
 from fullduplex.model.spec import Spec
 from fullduplex.systems.build import build
 from fullduplex.systems.talking import Translating, begun
-from fullduplex.systems.wire import Gone
+from fullduplex.systems.wire import Door, Gone, address, websocket
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "drive-your-system.md"
 
@@ -179,3 +180,42 @@ def test_a_message_that_is_nested_without_end_is_a_note() -> None:
 def test_who_never_stops_talking_before_it_is_ready_has_left() -> None:
     with pytest.raises(ConversationError, match="left before it was ready: it said more than 100000 things"):
         held(Reading(*["early"] * 100_001))
+
+
+@pytest.mark.parametrize(("elsewhere", "followed"), [(False, True), (True, False)])
+def test_a_server_that_sends_us_to_another_is_not_obeyed_and_that_one_sees_no_key(
+    elsewhere: bool, followed: bool
+) -> None:
+    async def talk() -> list[str]:
+        from websockets.asyncio.server import serve
+        from websockets.datastructures import Headers
+        from websockets.http11 import Response
+
+        seen: list[str] = []
+
+        async def one(socket: Any) -> None:
+            seen.append(socket.request.headers.get("api-key", ""))
+
+        def sends_on(socket: Any, request: Any) -> Any:
+            if request.path != "/old":
+                return None
+            to = f"ws://127.0.0.1:{port(other)}/new" if elsewhere else "/new"
+            return Response(302, "Found", Headers([("Location", to), ("Content-Length", "0")]))
+
+        def port(server: Any) -> int:
+            return int(next(iter(server.sockets)).getsockname()[1])
+
+        async with serve(one, "127.0.0.1", 0) as other, serve(one, "127.0.0.1", 0, process_request=sends_on) as asked:
+            try:
+                async with websocket(Door(f"ws://127.0.0.1:{port(asked)}/old", {"api-key": "secret"})) as wire:
+                    with suppress(Gone):
+                        await wire.receive()
+            except ConversationError as error:
+                assert "HTTP 302" in str(error)
+        return seen
+
+    assert asyncio.run(talk()) == (["secret"] if followed else [])
+
+
+def test_a_url_is_spelled_as_urls_are() -> None:
+    assert address("ws://h:1/a b/ü%20?q=é x", "/", {"p": "a b"}) == "ws://h:1/a%20b/%C3%BC%20?q=%C3%A9%20x&p=a+b"

@@ -306,3 +306,8 @@ def test_a_run_hears_the_server_of_the_page_speak(server: str, tmp_path: Path) -
     assert done.exit_code == 0, done.output
     (tor,) = [row for row in json.loads(done.stdout)["items"] if row["metric"] == "tor"]
     assert tor["value"] == 1
+
+
+def test_a_url_that_is_none_ends_the_talk_in_its_own_words() -> None:
+    with pytest.raises(InputError, match=r"^--system, url: found ws://127.0.0.1:99999, expected ws://HOST:PORT"):
+        run_on("wall", drive(WebSocket("ws://127.0.0.1:99999"), (), length=ms(100)))

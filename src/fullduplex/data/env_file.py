@@ -8,6 +8,8 @@ from pathlib import Path
 from fullduplex.data.files import read_text_file
 from fullduplex.errors import InputError
 
+#: A larger file (bytes) is none of keys.
+_LARGEST = 1_000_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -18,6 +20,8 @@ def read_env(path: Path) -> dict[str, str]:
     those that begin with ``#`` are none, and so is what follows a ``#`` and a space before it. Nothing is expanded.
     Raises :class:`InputError` with the number of a line that is no such line, and never with what is in it.
     """
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise InputError(path, found=f"{path.stat().st_size} bytes", expected=f"a file of keys, of {_LARGEST} at most")
     made: dict[str, str] = {}
     for number, line in enumerate(read_text_file(path).splitlines(), 1):
         text = line.strip()

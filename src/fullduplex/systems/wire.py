@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from fullduplex.driving.link import Link, Traits
 from fullduplex.errors import ConversationError, InputError, printable
@@ -22,6 +22,8 @@ from fullduplex.model.spec import Spec
 
 #: A server that does not take a connection within this (microseconds) is not there.
 OPENS_WITHIN = seconds(20)
+#: What stands in a path or a query as it is, what is spelled by ``%`` already among it.
+_URL = "/?%:@!$&'()*+,;=~-._"
 
 
 class Gone(Exception):
@@ -54,7 +56,7 @@ class Door:
 
 
 def address(url: str, path: str, query: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """Return ``url`` with ``path`` where it has none, and with ``query`` behind what it has.
+    """Return ``url`` with ``path`` where it has none, and with ``query`` behind what it has, spelled as URLs are.
 
     Raises :class:`InputError` for what is no WebSocket URL.
     """
@@ -65,8 +67,9 @@ def address(url: str, path: str, query: Mapping[str, Any] = MappingProxyType({})
         sound = False
     if not sound:
         raise InputError("--system", "url", found=printable(url, 80), expected="ws://HOST:PORT or wss://HOST:PORT")
-    joined = "&".join(filter(None, (parts.query, urlencode(query))))
-    return parts._replace(path=path if parts.path in ("", "/") else parts.path, query=joined, fragment="").geturl()
+    joined = "&".join(filter(None, (quote(parts.query, safe=_URL), urlencode(query))))
+    path = path if parts.path in ("", "/") else quote(parts.path, safe=_URL)
+    return parts._replace(path=path, query=joined, fragment="").geturl()
 
 
 class OverWire(Protocol):
@@ -106,10 +109,16 @@ async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "serv
     from websockets.asyncio.client import connect
     from websockets.exceptions import WebSocketException
 
+    class Connect(connect):
+        def process_redirect(self, exc: Exception) -> Exception | str:
+            # To whom it would send us, no key was given; and it is another server than was asked for.
+            found = super().process_redirect(exc)
+            return found if not isinstance(found, str) or _origin(found) == _origin(door.url) else exc
+
     where = printable(door.url.partition("?")[0])
     try:
         # asyncio switches Nagle's delay off by itself.
-        socket = await connect(
+        socket = await Connect(
             door.url,
             additional_headers=dict(door.headers),
             subprotocols=list(door.subprotocols) or None,  # type: ignore[arg-type]
@@ -134,6 +143,11 @@ async def websocket(door: Door, *, within: int = OPENS_WITHIN, what: str = "serv
         yield Socket(socket)
     finally:
         await socket.close()
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
 
 
 def _certified(door: Door) -> Any:
