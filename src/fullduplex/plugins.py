@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -85,28 +85,53 @@ def find(family: str, name: str) -> Any:
     try:
         found: Any = import_module(module)
     except ImportError as error:
+        if error.name == module:
+            raise PluginError(_stale(point, family)) from error
         extra = EXTRAS.get(name)
         way = f"install fullduplex[{extra}]" if extra else "install the package that provides it"
         raise PluginError(
             f"{_one(family)} {name!r} needs {error.name or error}, which is not installed; {way}"
         ) from error
+    except Exception as error:
+        why = printable(f"{type(error).__name__}: {error}", 300)
+        raise PluginError(f"{_one(family)} {name!r} cannot be loaded from {module}: {why}") from error
     for part in filter(None, attribute.split(".")):
-        found = getattr(found, part)
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            raise PluginError(_stale(point, family)) from error
     return found
+
+
+def _stale(point: EntryPoint, family: str) -> str:
+    package = point.dist.name if point.dist else "the package that provides it"
+    return (
+        f"{_one(family)} {point.name!r} is announced as {point.value}, which is not there: what is installed and its "
+        f"code are of different versions; install {package} again"
+    )
 
 
 def make(family: str, name: str, options: Mapping[str, Any], cache: Path) -> Any:
     """Return a member of ``family`` made with ``options``; one that keeps weights is handed ``cache``.
 
     Raises :class:`PluginError` where there is no such member, or it has no such option (the sentence names
-    those that it has), or it cannot be made so.
+    those that it has), one is lacking that it needs (with the maker's own ``example``), or it cannot be made so.
     """
     maker = find(family, name)
     known = signature(maker).parameters
     unknown = sorted(set(options) - set(known))
     if unknown:
-        there = ", ".join(option for option in known if option != "cache") or "none"
+        there = ", ".join(option for option in known if option not in _handed_in(maker)) or "none"
         raise PluginError(f"{_one(family)} {name!r} has no option {unknown[0]!r}; it has: {there}")
+    lacking = [
+        option
+        for option, one in known.items()
+        if one.default is one.empty and one.kind in _NAMED and option not in options and option != "cache"
+    ]
+    if lacking:
+        shown = getattr(maker, "example", None)
+        shown = shown if isinstance(shown, str) else ",".join(f"{option}=…" for option in lacking)
+        raise PluginError(f"{_one(family)} {name!r} needs {' and '.join(lacking)}, such as '{name}:{shown}'")
     for option, value in options.items():
         expected = _unlike(known[option].annotation, value)
         if expected:
@@ -118,6 +143,18 @@ def make(family: str, name: str, options: Mapping[str, Any], cache: Path) -> Any
         raise PluginError(f"{_one(family)} {name!r}: {error}") from error
 
 
+def _handed_in(maker: Any) -> set[str]:
+    """Return the parameters of ``maker`` that no spec gives: the cache, an item's names, keys."""
+    hidden = {"cache", "names"}
+    several = getattr(maker, "key_names", None)
+    if callable(several):
+        hidden |= set(several({}))
+    elif callable(getattr(maker, "key_name", None)):
+        hidden.add("key")
+    return hidden
+
+
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _NUMBER, _COUNT = "a number", "a whole number"
 
 

@@ -3,6 +3,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import metadata
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
 
@@ -64,3 +66,23 @@ def test_a_member_that_says_nothing_of_itself_has_a_summary_all_the_same(target:
 def test_an_unknown_family_names_the_known_ones() -> None:
     with pytest.raises(InputError, match="one of detectors, recognisers"):
         list_text("detector")
+
+
+def test_every_system_has_a_sentence_of_its_own() -> None:
+    told = {each.name: summary(each) for each in plugins.members("systems") if each.package == "fullduplex"}
+    assert len(set(told.values())) == len(told) and all(told.values())
+    assert told["personaplex"].startswith("PersonaPlex: ") and told["vita"].startswith("VITA-1.5: ")
+    assert told["livekit"].startswith("LiveKit Agents: ")
+
+
+@pytest.mark.parametrize(
+    "line", ["from .deep.er import Its", "from pack.deep.er import Its", "from pack.deep.er import X as Its"]
+)
+def test_a_driver_is_described_where_it_is_defined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    (tmp_path / "pack" / "deep").mkdir(parents=True)
+    (tmp_path / "pack" / "__init__.py").write_text(f'"""Many systems."""\n{line}\n')
+    (tmp_path / "pack" / "deep" / "er.py").write_text('"""Its: this one."""\nclass Its:\n    """A talk."""\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    spec = ModuleSpec("pack", None, origin=str(tmp_path / "pack" / "__init__.py"))
+    monkeypatch.setattr(listing, "find_spec", lambda name: spec)
+    assert summary(Plugin("systems", "its", "pack:Its", "other")) == "Its: this one."

@@ -88,9 +88,14 @@ def test_a_busy_server_is_left_with_what_it_noted(url: str) -> None:
 
 
 def test_nobody_there_is_a_sentence() -> None:
-    for url in ("ws://127.0.0.1:9", "http://127.0.0.1:9", "nonsense", ""):
+    for url in ("ws://127.0.0.1:9", "http://127.0.0.1:9", "nonsense"):
         with pytest.raises(ConversationError, match="no loopback server answers there"):
             hold(Loopback(url))
+
+
+def test_without_a_url_it_is_told_how_to_start_a_server() -> None:
+    with pytest.raises(ConversationError, match="loopback has no url: start a server with `python -m"):
+        hold(Loopback())
 
 
 def test_a_behaviour_that_cannot_be_is_told(url: str) -> None:

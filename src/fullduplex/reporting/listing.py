@@ -54,7 +54,10 @@ def missing_extra(plugin: Plugin) -> str:
 
 
 def summary(plugin: Plugin) -> str:
-    """Return the first line of what ``plugin`` says of itself, read from its source without importing it."""
+    """Return the first line of what ``plugin`` says of itself, read from its source without importing it.
+
+    A benchmark is its module, and so is a system's driver, wherever its package takes it from.
+    """
     module, _, attribute = plugin.target.partition(":")
     try:
         spec = find_spec(module)
@@ -62,16 +65,35 @@ def summary(plugin: Plugin) -> str:
         spec = None
     if spec is None or spec.origin is None or not spec.origin.endswith(".py"):
         return ""
-    try:
-        tree = ast.parse(Path(spec.origin).read_bytes())
-    except (OSError, SyntaxError, ValueError):
+    tree = _parsed(Path(spec.origin))
+    if plugin.family == "systems":
+        tree = _parsed(_defined_at(tree, module, attribute, Path(spec.origin))) or tree
+    if tree is None:
         return ""
-    if plugin.family == "benchmarks":  # a benchmark is its module; the entry point only returns the variants
+    if plugin.family == "benchmarks" or (plugin.family == "systems" and ast.get_docstring(tree)):
         attribute = ""
     kinds = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     found = next((node for node in tree.body if isinstance(node, kinds) and node.name == attribute), None)
     text = (found and ast.get_docstring(found)) or ast.get_docstring(tree) or ""
     return text.partition("\n")[0].replace("`", "")
+
+
+def _parsed(path: Path | None) -> ast.Module | None:
+    try:
+        return None if path is None else ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return None
+
+
+def _defined_at(tree: ast.Module | None, package: str, name: str, origin: Path) -> Path | None:
+    """Return the module within ``package`` from which its ``__init__`` takes ``name``; None where it takes it not."""
+    for node in tree.body if tree is not None else ():
+        if isinstance(node, ast.ImportFrom) and any((each.asname or each.name) == name for each in node.names):
+            whole = node.module or ""
+            inner = whole if node.level else whole.removeprefix(f"{package}.")
+            if inner and (node.level == 1 or inner != whole):
+                return origin.parent.joinpath(*inner.split(".")).with_suffix(".py")
+    return None
 
 
 def _rows(plugin: Plugin, weights: Callable[[Plugin], str] | None) -> Iterable[tuple[str, str, str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +40,7 @@ def build(
         if option in spec.options:
             raise InputError(
                 "--system", option, found="a key", expected="none in a spec, which is kept with the run",
-                do=f"set {variables.get(option) or 'it in the environment'}, or name a file that holds it with "
-                "key_file",
+                do=f"set {variables.get(option) or 'it in the environment'}{_or_a_file(spec)}",
             )  # fmt: skip
     for option, value in spec.options.items():
         if isinstance(value, str) and _PASSWORD.match(value):
@@ -96,8 +96,14 @@ def needs_keys(spec: Spec, keys: Mapping[str, str]) -> None:
     if lacking:
         raise InputError(
             f"--system {spec.name}", expected=f"{' and '.join(lacking)} in the environment or in a .env file here",
-            do="set it, or name a file that holds it with key_file",
+            do=f"set {'them' if len(lacking) > 1 else 'it'}{_or_a_file(spec)}",
         )  # fmt: skip
+
+
+def _or_a_file(spec: Spec) -> str:
+    """Return the other way to give a key, where the system has an option for it."""
+    has_one = "key_file" in signature(plugins.find("systems", spec.name)).parameters
+    return ", or name a file that holds it with key_file" if has_one else ""
 
 
 def access_of(spec: Spec) -> str:

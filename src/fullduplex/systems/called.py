@@ -19,7 +19,10 @@ def named(call: str, system: str, option: str, expected: str) -> Any:
     """
     where, colon, name = str(call).rpartition(":")
     if not colon or not where or not name:
-        raise InputError(system, option, found=call, expected="package.module:name or path/to/file.py:name")
+        raise InputError(
+            system, option, found=call or "none", expected="package.module:name or path/to/file.py:name",
+            do=f"give it as {system}:{option}=./FILE.py:NAME",
+        )  # fmt: skip
     try:
         found: Any = module_at(where)
         for part in name.split("."):

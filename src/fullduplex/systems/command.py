@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from fullduplex.data import audio
 from fullduplex.data.files import read_json
@@ -59,6 +59,7 @@ class Command:
     A program that fails, does not end, or leaves no audio ends the talk in a :class:`ConversationError`.
     """
 
+    example: ClassVar[str] = "run=python infer.py --in {input} --out {output}"
     run: str
     placement: Placement = "aligned"
     timeout: float = 600.0

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from fullduplex.driving.clock import Aside, took
 from fullduplex.driving.link import Happening, Position, Ready, Traits
@@ -46,6 +46,7 @@ class Function:
     Raises :class:`PluginError` where there is no such function or class.
     """
 
+    example: ClassVar[str] = "call=./system.py:answer"
     call: str
     placement: Placement = "aligned"
     frame: float = 0.08

@@ -73,6 +73,11 @@ class Loopback:
 
         Raises :class:`ConversationError` where there is no such server or it is not ready in time.
         """
+        if not self.url:
+            raise ConversationError(
+                "loopback has no url: start a server with `python -m fullduplex.testing.loopback --port 8765`, and "
+                "give loopback:url=ws://127.0.0.1:8765"
+            )
         async with (
             websocket(Door(self.url), within=self.ready_within, what="loopback server") as wire,
             talk_over(wire, self, prompt) as talking,

@@ -15,7 +15,7 @@ _SHARED = {"personaplex": "moshi", "flm-audio": "moshi", "raon": "moshi", "pipec
 #: Those that have none in the folder.
 _ELSEWHERE = {
     "loopback": "docs/how-to/conform.md", "cascade": "docs/how-to/cascade.md",
-    "scripted": "docs/how-to/scripted-systems.md", "recorded": "docs/reference/commands.md",
+    "scripted": "docs/how-to/scripted-systems.md", "recorded": "docs/systems/all.md",
     "command": "docs/how-to/drive-your-system.md", "python": "docs/how-to/drive-your-system.md",
 }  # fmt: skip
 #: The systems of this package that have a page of their own name.

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from fullduplex.data import audio
 from fullduplex.driving.link import Happening, Position, Ready, Traits
@@ -22,6 +23,7 @@ class Recorded:
     what they meant when the file was made. Reading raises :class:`InputError`.
     """
 
+    example: ClassVar[str] = "path=./answer.wav"
     path: Path
     channel: int | None = None
     rate_in: int = 16_000

@@ -1,4 +1,4 @@
-"""A scripted system from a command line.
+"""A script as a system: it says given lines at given times, or answers each of the user's silences.
 
 ``--system scripted:answer="One moment.",delay=0.5`` or ``--system scripted:file=script.json``.
 

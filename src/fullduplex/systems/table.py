@@ -47,4 +47,7 @@ def _row(name: str, pages: str) -> Iterator[str]:
     yield "one" if traits.exclusive else "several"
     yield f"{traits.longest // SECOND} s" if traits.longest else ""
     yield access_of(spec)
-    yield ", ".join(f"`{variable}`" for variable in dict.fromkeys(key_names(spec).values()))
+    optional = getattr(plugins.find("systems", name), "optional_keys", ())
+    yield ", ".join(
+        f"`{variable}`" + " where there is one" * (option in optional) for option, variable in key_names(spec).items()
+    )

@@ -1,4 +1,4 @@
-"""What is asked of the Gemini Live API: one session for a whole talk, whose turns it finds by itself.
+"""Gemini Live: Google's hosted models, asked for one session a talk, whose turns they find by themselves.
 
 Read in the types of ``google-genai`` 3.6.1, whose client works against the facade; *not verified live*.
 """

@@ -1,4 +1,4 @@
-"""A talk with Mini-Omni2: an utterance of the user in a request, speech in parts in its answer.
+"""Mini-Omni2: an utterance of the user in a request, speech in parts in its answer.
 
 The model hears a whole recording and answers it; it knows neither when the user has finished nor when it is
 interrupted. Both are this driver's, by loudness (:mod:`fullduplex.systems.mini_omni2.endpointer`), and every talk says

@@ -1,4 +1,4 @@
-"""The gateway of MiniCPM-o-Demo: a WebSocket of JSON, a second of the user in each message, a decision for each.
+"""MiniCPM-o: the gateway of its demo, a second of the user in each message over a WebSocket, a decision for each.
 
 Read in the project's source (its adapter of these messages at 0bdedf4); its documentation names some members
 otherwise, and its stand-in worker others again: all are taken. *Not verified live*.
