@@ -8,8 +8,10 @@ from html import escape
 from fullduplex.errors import printable
 from fullduplex.reporting.language import ENGLISH, Language
 
-_WIDTH, _LEFT, _RIGHT = 760, 52, 12
+_WIDTH, _LEFT, _RIGHT = 760, 96, 12
 _TOP, _CURVE, _ROW = 10, 120, 16
+#: So many letters of a name stand left of its row, and marks of the axis so far from each other, or one is left out.
+_LETTERS, _APART = 12, 14
 #: Most rows of single listeners; above it, they are drawn closer.
 _PEOPLE = 90
 #: Distances of marks on the axis, in seconds; the first that leaves room is taken.
@@ -31,7 +33,7 @@ def responses_over_time(
     """Return a drawing as SVG text: the likelihood as steps of ``width`` s, under it a row of ticks for all people (a
     line each), and a row for each system. Times in seconds; ``opportunity_from`` is drawn as a line across.
     """
-    top = max(0.1, max(likelihood, default=0.0), opportunity_from) * 1.08
+    top = max(max(likelihood, default=0.0), opportunity_from) * 1.08
     base = _TOP + _CURVE
     listeners = min(_PEOPLE, max(14, 3 * len(people)))
     height = base + 8 + listeners + 6 + _ROW * len(systems) + 36
@@ -47,8 +49,9 @@ def responses_over_time(
         parts.append(f'<line class="rule" x1="{x(mark)}" x2="{x(mark)}" y1="{_TOP}" y2="{height - 34}"/>')
         parts.append(_text(x(mark), height - 20, tell.digits(f"{mark:g}"), "middle"))
     parts.append(_text((_LEFT + _WIDTH - _RIGHT) / 2, height - 4, tell("s of the stimulus"), "middle"))
-    for share in (0.0, opportunity_from, max(likelihood, default=0.0)):
-        parts.append(_text(_LEFT - 6, y(share) + 4, tell("{n}%", n=f"{100 * share:.0f}"), "end"))
+    highest = max(likelihood, default=0.0)
+    shares = [0.0, opportunity_from] + [highest] * (abs(y(highest) - y(opportunity_from)) >= _APART and highest > 0)
+    parts += [_text(_LEFT - 6, y(share) + 4, tell("{n}%", n=f"{100 * share:.0f}"), "end") for share in shares]
     parts.append(f'<line class="from" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y(opportunity_from)}" '
                  f'y2="{y(opportunity_from)}"/>')  # fmt: skip
     steps = [(x(n * width), y(share), x((n + 1) * width)) for n, share in enumerate(likelihood)]
@@ -70,7 +73,9 @@ def responses_over_time(
         marks = "".join(f"M{x(time)},{at + 2}v{_ROW - 4}" for time in times)
         parts.append(f'<g><title>{escape(label)}</title><path class="tick-system" d="{marks or "M0,0"}" '
                      f'style="stroke: {colour}"/></g>')  # fmt: skip
-        parts.append(_text(_LEFT - 6, at + _ROW - 4, label if len(label) <= 7 else label[:6] + "…", "end"))
+        parts.append(
+            _text(_LEFT - 6, at + _ROW - 4, label if len(label) <= _LETTERS else label[: _LETTERS - 1] + "…", "end")
+        )
     title = escape(tell("Responses to {name} over time", name=printable(stimulus, 120)), quote=True)
     return f'<svg viewBox="0 0 {_WIDTH} {round(height)}" role="img" aria-label="{title}">{"".join(parts)}</svg>'
 

@@ -23,13 +23,14 @@ _DECIMALS = {"%": 1, "1/min": 2}
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One table of the report: its heading, its columns, its rows, and a sentence under it."""
+    """One table of the report: its heading, its columns (the first ``texts`` are no numbers), its rows, a sentence."""
 
     key: str
     title: str
     head: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
+    texts: int = 1
 
 
 def heading(told: Told, tell: Language = ENGLISH) -> str:
@@ -80,24 +81,28 @@ def _agreement(told: Told, tell: Language) -> Section:
 
 
 def _measures(told: Told, tell: Language) -> Section:
-    head = [tell("Of responses to a stimulus"), tell("people, each left out"), tell("people, by chance")]
-    for one in told["systems"]:
-        name = printable(one["name"], 60)
-        head += [name, tell("{name}, by chance", name=name), tell("{name}: place among people (%)", name=name)]
+    head = (
+        "Of responses to a stimulus", "Whose", "Value, 95 % interval", "By chance", "Place among people (%)",
+        "n stimuli", "Absent",
+    )  # fmt: skip
     rows = []
     for n, people in enumerate(told["people"]):
-        unit = people["unit"]
-        row = [f"{tell.of(people['title'])} ({unit})", _value(people, unit, tell), _value(people["chance"], unit, tell)]
-        for one in told["systems"]:
-            its = one["measures"][n]
-            row += [_value(its, unit, tell), _value(its["chance"], unit, tell), _value(its["place"], "%", tell)]
-        rows.append(tuple(row))
+        title = f"{tell.of(people['title'])} ({people['unit']})"
+        whose = [(tell("people, each left out"), people)]
+        whose += [(printable(one["name"], 60), one["measures"][n]) for one in told["systems"]]
+        rows += [
+            (
+                title, name, _value(row, row["unit"], tell), _value(row["chance"], row["unit"], tell),
+                _value(row.get("place"), "%", tell), tell.digits(f"{row['n']:,}"), _absent(row, tell),
+            )
+            for name, row in whose
+        ]  # fmt: skip
     note = tell(
         "Each person is held against all others, and a system against the same others. Place: how often it is nearer "
         "them than the person who was left out, a tie being half; 50 % is where a person is. Of responses a minute: "
         "how often it has more. Chance: the same responses, turned in time."
     )
-    return Section("measures", tell("Against the rest"), tuple(head), tuple(rows), note)
+    return Section("measures", tell("Against the rest"), tuple(map(tell.of, head)), tuple(rows), note, texts=2)
 
 
 def _stimuli(told: Told, tell: Language) -> Section:
@@ -155,7 +160,7 @@ def notes(told: Told, tell: Language = ENGLISH) -> list[str]:
         )
     said += [
         tell(
-            "The divergence falls with every further response, wherever it is: compare it where responses a minute are "
+            "Both distances fall with every further response, wherever it is: compare them where responses a minute are "
             "alike, and read hits beside their chance."
         ),
         tell(
@@ -164,14 +169,6 @@ def notes(told: Told, tell: Language = ENGLISH) -> list[str]:
             times=tell.digits(f"{told['resamples']:,}"), turns=str(told["turns"]), seed=str(told["seed"]),
         ),
     ]  # fmt: skip
-    lacking = dict[str, list[str]]()
-    for row in told["people"]:
-        if row["absent"]:
-            lacking.setdefault(_absent(row, tell), []).append(tell.of(row["title"]).partition(tell(": "))[0])
-    said += [
-        tell("Absent of people: {why} (in {measures}).", why=why, measures=", ".join(names))
-        for why, names in lacking.items()
-    ]
     for one in told["systems"]:
         about = tell(
             "{name}: {n} responses to {stimuli} stimuli, each a stretch of its speech without a silence over 0.2 s; "

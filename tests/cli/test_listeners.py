@@ -1,0 +1,152 @@
+"""``fullduplex listeners``: the example of its how-to as printed, what it writes, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import shlex
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import fullduplex.cli.listeners as _listeners
+from fullduplex.cli import main
+
+assert _listeners.listeners.name == "listeners"
+
+HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "listeners.md"
+FILES = ["backchannel_reference.json", "likelihood.json", "listeners.html", "listeners.json", "listeners.md"]
+
+
+def command(*words: object) -> Result:
+    return CliRunner().invoke(main, [str(word) for word in words])
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the how-to's example as printed, and return the folder that it was run in."""
+    folder = tmp_path_factory.mktemp("how-to")
+    page = HOW_TO.read_text(encoding="utf-8").partition("## An example")[2]
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (shell,) = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+    (folder / "make_panel.py").write_text(script, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for line in shell.splitlines():
+            program, *words = shlex.split(line)
+            if program == "python":
+                runpy.run_path(words[0])
+                continue
+            words += ["--engine", "here", "--no-page"] if words[0] == "run" else []
+            found = command(*words)
+            assert found.exit_code == 0, found.output
+    return folder
+
+
+def test_the_numbers_of_the_how_to_are_those_that_come_out(example: Path) -> None:
+    told = json.loads((example / "listeners" / "listeners.json").read_text("utf-8"))
+    page = HOW_TO.read_text(encoding="utf-8")
+    for row in told["agreement"]:
+        assert f"{row['value']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" in page
+    whose = [told["people"], *(one["measures"] for one in told["systems"])]
+    for n, label in enumerate(
+        ("responses a minute", "divergence (bits)", "Wasserstein (s)", "hits (%)", "covered (%)")
+    ):
+        digits = (2, 3, 3, 1, 1)[n]
+        cells = [f"{one[n]['value']:.{digits}f}" for one in whose]
+        chances = [f", chance {one[n]['chance']['value']:.{digits}f}" if n else "" for one in whose]
+        line = " | ".join(value + chance for value, chance in zip(cells, chances, strict=True))
+        assert f"| {label} | {line} |" in page
+    places = [one["measures"][3]["place"] for one in told["systems"]]
+    cells = [f"{one['value']:.1f} [{one['low']:.1f}, {one['high']:.1f}]" for one in places]
+    assert f"| place among people by hits (%) | | {' | '.join(cells)} |" in page
+
+
+def test_the_reference_that_is_written_is_read_by_the_backchannel_task(example: Path) -> None:
+    for name, value in (("attentive", "0.391"), ("regular", "0.787")):
+        rows = json.loads((example / f"{name}.run" / "estimates.json").read_text("utf-8"))
+        tables = rows if isinstance(rows, list) else [rows]
+        jsd = [row for one in tables for row in one["estimates"] if row["metric"].startswith("jsd")]
+        assert [row["n"] for row in jsd] == [12]
+        assert f"{jsd[0]['value']:.3f}" == value and value in HOW_TO.read_text(encoding="utf-8")
+
+
+def test_five_files_are_written_and_q_sums_to_one(example: Path) -> None:
+    out = example / "listeners"
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    q = json.loads((out / "backchannel_reference.json").read_text("utf-8"))
+    likely = json.loads((out / "likelihood.json").read_text("utf-8"))
+    assert likely["window"] == 0.2 and set(q) == set(likely["stimuli"])
+    for name, shares in q.items():
+        assert sum(shares) == pytest.approx(1)
+        its = likely["stimuli"][name]
+        assert len(its["likelihood"]) == len(shares) == 100 and its["listeners"] == 15
+        assert max(its["likelihood"]) <= 1
+
+
+def test_the_same_command_gives_the_same_bytes(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(example)
+    words = ("listeners", "panel.csv", "--items", "items", "--run", "attentive.run", "--json")
+    assert command(*words).stdout == command(*words).stdout
+
+
+def test_every_drawing_stands_on_the_page_with_people_and_systems(example: Path) -> None:
+    page = (example / "listeners" / "listeners.html").read_text("utf-8")
+    assert page.count('<svg viewBox="0 0 760') == 12
+    assert "<title>attentive</title>" in page and "<script" not in page and "://" not in page
+
+
+def panel(tmp_path: Path, *rows: str) -> Path:
+    (tmp_path / "panel.csv").write_text("\n".join(["stimulus,listener,onset,end,duration", *rows]), encoding="utf-8")
+    return tmp_path / "panel.csv"
+
+
+def test_one_listener_alone_is_told_and_no_number_made_up(tmp_path: Path) -> None:
+    found = command("listeners", panel(tmp_path, "s,a,1,,5"), "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert "| — (1 × one listener) |" in found.stdout
+    assert json.loads((tmp_path / "out" / "backchannel_reference.json").read_text())["s"][5] == 1
+
+
+def test_a_stimulus_to_which_nobody_responded_has_a_likelihood_and_no_q(tmp_path: Path) -> None:
+    found = command("listeners", panel(tmp_path, "s,a,,,5", "s,b,,,", "t,a,1,,5"), "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert set(json.loads((tmp_path / "out" / "backchannel_reference.json").read_text())) == {"t"}
+    likely = json.loads((tmp_path / "out" / "likelihood.json").read_text())["stimuli"]
+    assert likely["s"] == {"listeners": 2, "likelihood": [0.0] * 25}
+
+
+def test_a_held_key_counts_where_it_was_held_if_so_told(tmp_path: Path) -> None:
+    path = panel(tmp_path, "s,a,1,1.5,2", "s,b,1,,2")
+    for by, expected in (("onset", [1.0, 0.0, 0.0]), ("held", [1.0, 0.5, 0.5])):
+        assert command("listeners", path, "--by", by, "--out", tmp_path / by).exit_code == 0
+        likely = json.loads((tmp_path / by / "likelihood.json").read_text())["stimuli"]["s"]["likelihood"]
+        assert likely[5:8] == expected
+
+
+def test_hostile_names_do_nothing(tmp_path: Path) -> None:
+    rows = ["<script>alert(1)</script>|../../x,\x1b[31ma,1,,5", "<script>alert(1)</script>|../../x,b,2,,"]
+    found = command("listeners", panel(tmp_path, *rows), "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    assert "\x1b" not in found.stdout
+    assert "<script" not in (tmp_path / "out" / "listeners.html").read_text("utf-8")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
+
+
+def test_what_cannot_be_is_one_sentence_and_exit_1(tmp_path: Path) -> None:
+    for words, sentence in (
+        ((tmp_path / "no.csv",), "a file that can be read"),
+        ((panel(tmp_path, "s,a,1,,5"), "--items", tmp_path / "none"), "expected a folder of sounds or of items"),
+        ((panel(tmp_path, "s,a,1,,5"), "--run", tmp_path), "run.json"),
+    ):
+        found = command("listeners", *words)
+        assert (found.exit_code, found.stderr.count("\n")) == (1, 1), found.output
+        assert sentence in found.stderr
+
+
+def test_a_run_of_other_stimuli_is_refused(example: Path, tmp_path: Path) -> None:
+    found = command("listeners", panel(tmp_path, "s,a,1,,5"), "--run", example / "attentive.run")
+    assert found.exit_code == 1
+    assert "found no item that the panel has heard (12 not of the panel)" in found.stderr
