@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from fullduplex.data import audio
 from fullduplex.data.fdb_folder import read_tokens
 from fullduplex.listening.recognisers.alignment import Aligner
+from fullduplex.listening.recognisers.moonshine import Moonshine
 from fullduplex.listening.recognisers.whisper import Whisper
 
 
@@ -36,6 +37,29 @@ def test_an_alignment_does_not_depend_on_the_utterances_before(shared: Callable[
     assert [one.align(*utterance) for utterance in utterances] == alone
     assert [one.align(*utterance) for utterance in reversed(utterances)] == alone[::-1]
     assert sum(found is not None for found in alone) >= 8
+
+
+def said(text: str) -> np.ndarray:
+    from fullduplex.providers.voices.hibari import Hibari
+
+    spoken = Hibari().speak(text)
+    return np.pad(audio.resample(spoken.samples, spoken.rate, 16_000), 8_000)
+
+
+def test_moonshine_s_words_do_not_depend_on_what_was_heard_before(cache: Path) -> None:
+    pytest.importorskip("moonshine_voice", reason="moonshine-voice is not installed")
+    pytest.importorskip("hibari", reason="hibari-tts is not installed")
+    day = (
+        "At half-past eight, you have breakfast with the team. At ten, there is a call about the new office, and after "
+        "that you wanted to write to the landlord, pick up the parcel, and have lunch with your cousin."
+    )
+    sounds = [said(day), said("Thank you, that is all for today."), said("Could you recommend a good book?")]
+    one = Moonshine(align=False, cache=cache)
+    heard = [one.recognise(sound, 16_000) for sound in sounds]
+    assert [one.recognise(sound, 16_000) for sound in reversed(sounds)] == heard[::-1]
+    # Nor on what another one in the process heard.
+    assert Moonshine(align=False, cache=cache).recognise(sounds[0], 16_000) == heard[0]
+    assert all(found.tokens for found in heard)
 
 
 def test_words_do_not_depend_on_the_number_of_threads(

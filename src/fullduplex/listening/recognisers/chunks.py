@@ -39,10 +39,10 @@ def at_16_khz(samples: Samples, rate: int) -> Samples:
     return samples if rate == RATE or not len(samples) else resample(samples, rate, RATE)
 
 
-def around_speech(samples: Samples, *, longest: float = 28.0) -> list[tuple[int, int]]:
+def around_speech(samples: Samples, *, longest: float = 28.0, silence: float = 1.0) -> list[tuple[int, int]]:
     """Return the pieces of 16 kHz audio in which somebody speaks, as sample spans.
 
-    Speech with silences of up to 1 s between is one piece, with 0.2 s before and after
+    Speech with silences shorter than ``silence`` seconds between is one piece, with 0.2 s before and after
     it; a piece over ``longest`` seconds is cut at its longest silence. Recognisers get
     only these: on silence, Whisper invents words. Uses the Silero model that
     faster-whisper carries.
@@ -55,7 +55,7 @@ def around_speech(samples: Samples, *, longest: float = 28.0) -> list[tuple[int,
         threshold=0.5,
         min_speech_duration_ms=60,
         max_speech_duration_s=longest,
-        min_silence_duration_ms=1000,
+        min_silence_duration_ms=round(1000 * silence),
         speech_pad_ms=200,
     )
     return [(int(found["start"]), int(found["end"])) for found in get_speech_timestamps(samples, options)]
