@@ -421,6 +421,48 @@ def test_flm_audio_without_settings_is_given_none() -> None:
     assert flm(200)[0] == []
 
 
+def test_flm_audio_s_own_facade_takes_settings_between_talks_and_none_during_one() -> None:
+    async def talks() -> None:
+        async with serve(facade_of("flm-audio"), Behaviour()) as port:
+            its, others = (FlmAudio(f"ws://127.0.0.1:{port}", temp_text=t, use_sampling=True) for t in (0.7, 0.9))
+            async with its.connect("") as link:
+                assert link.ready.settings["temp_text"] == 0.7
+                with pytest.raises(ConversationError, match="busy with another talk, and takes no settings"):
+                    async with others.connect(""):
+                        pass
+            await asyncio.sleep(0.2)
+            async with others.connect("") as link:
+                assert link.ready.settings["temp_text"] == 0.9
+
+    run_on("wall", talks())
+
+
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        (b"POST /api/settings HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", b"200"),
+        (b"POST /api/settings HTTP/1.1\r\nContent-Length: 2\r\n\r\n[]", b"422"),
+        (b"POST /elsewhere HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}", b"404"),
+        (b"POST /api/settings HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n", b"404"),
+        (b"POST \r\n\r\n", b"404"),
+    ],
+)
+def test_flm_audio_s_facade_answers_what_is_posted_in_pieces(sent: bytes, answered: bytes) -> None:
+    async def posted() -> bytes:
+        async with serve(facade_of("flm-audio"), Behaviour()) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            for n in range(0, len(sent), 3):
+                writer.write(sent[n : n + 3])
+                await writer.drain()
+                await asyncio.sleep(0)
+            found = await asyncio.wait_for(reader.read(), 5)
+            writer.close()
+            return found
+
+    found = asyncio.run(posted())
+    assert found.split(b" ")[1:2] == [answered], found
+
+
 def test_flm_audio_that_holds_a_talk_takes_no_settings() -> None:
     with pytest.raises(ConversationError, match="busy with another talk, and takes no settings"):
         flm(503, temp_audio=0.8)

@@ -107,6 +107,8 @@ class Unheard(Exception):
     """The client said what this server closes a talk for: the reason that it gives."""
 
 
+#: Answers a POST: from its path, its body, and whether a talk is live, the status and the text.
+Posts = Callable[[str, bytes, bool], tuple[int, str]]
 #: Takes the account of a talk that is over.
 Reported = Callable[[Mapping[str, Any]], None]
 
@@ -151,7 +153,8 @@ class Facade:
 
     ``beside`` says for the number of a case why it does not apply. ``subprotocols`` are what it takes of those that
     a client offers. ``refuses`` gives for a path and headers the HTTP status and body of a refusal, None for who is
-    let in. ``aside`` holds a connection that is no talk, and returns whether it was one. Both are for WebSockets only.
+    let in. ``aside`` holds a connection that is no talk, and returns whether it was one. ``posts`` answers a POST on
+    the same port (:mod:`fullduplex.testing.facades.posted`). The three are for WebSockets only.
 
     ``carried`` carries its talks where no WebSocket does, at URLs of ``scheme``; ``within`` holds them in the driver's
     own process. ``serves`` is whether it is the server of a system as that is set up, and ``played`` makes of the
@@ -166,6 +169,7 @@ class Facade:
     subprotocols: tuple[str, ...] = ()
     refuses: Callable[[str, Mapping[str, str]], tuple[int, str] | None] | None = None
     aside: Callable[[Peer], Awaitable[bool]] | None = None
+    posts: Posts | None = None
     carried: Carrier | None = None
     scheme: str = "ws"
     within: Within | None = None

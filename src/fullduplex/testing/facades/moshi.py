@@ -288,8 +288,23 @@ def personaplex(options: Mapping[str, Any]) -> Facade:
 
 
 def flm_audio(options: Mapping[str, Any]) -> Facade:
-    """Return an FLM-Audio server, but for ``/api/settings``: WebSockets are all that a facade serves."""
-    return Facade("flm-audio", lambda behaviour: KindByte(behaviour, _style(behaviour)), TERMS, fits, OPUS)
+    """Return an FLM-Audio server, which takes ``/api/settings`` as long as no talk is live."""
+    return Facade(
+        "flm-audio", lambda behaviour: KindByte(behaviour, _style(behaviour)), TERMS, fits, OPUS, posts=_settings
+    )
+
+
+def _settings(path: str, body: bytes, live: bool) -> tuple[int, str]:
+    """Answer who sets something: what is set, 503 during a talk; of what is no object the real answer is not known."""
+    if path != "/api/settings":
+        return 404, "{}"
+    if live:
+        return 503, '{"error": "a session is live"}'
+    try:
+        asked = json.loads(body)
+    except ValueError:
+        asked = None
+    return (200, json.dumps(asked)) if isinstance(asked, dict) else (422, "{}")
 
 
 def raon_facade(options: Mapping[str, Any]) -> Facade:

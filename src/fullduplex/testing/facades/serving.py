@@ -26,6 +26,7 @@ from fullduplex.systems.ogg_opus_writer import OggOpusWriter
 from fullduplex.systems.wire import Gone, Memory, OverWire, Socket
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.facades import Facade, Reported, facade_of
+from fullduplex.testing.facades.posted import answering
 from fullduplex.testing.facades.talking import hold
 from fullduplex.testing.loopback import first_line, reset
 from fullduplex.testing.model import Reset, prepare
@@ -83,7 +84,17 @@ async def _over_websockets(
 ) -> AsyncIterator[int]:
     from websockets.asyncio.server import serve as listen
 
+    talks = 0
+
     async def talk(connection: Any) -> None:
+        nonlocal talks
+        talks += 1
+        try:
+            await one(connection)
+        finally:
+            talks -= 1
+
+    async def one(connection: Any) -> None:
         report: Mapping[str, Any] = {}
         client = _Client(connection)
         if facade.aside is not None:
@@ -115,6 +126,7 @@ async def _over_websockets(
         close_timeout=1,
         process_request=let_in,
         subprotocols=list(facade.subprotocols) or None,  # type: ignore[arg-type]
+        create_connection=answering(facade.posts, lambda: talks > 0) if facade.posts else None,
     ) as server:
         yield next(iter(server.sockets)).getsockname()[1]
 
