@@ -6,7 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+import soundfile
 from click.testing import CliRunner, Result
 from tests.making.fdb_talk import write_corpus
 from tests.making.talked import talkers, write_ms98
@@ -132,9 +134,10 @@ def test_a_release_is_rebuilt_without_what_was_rejected(talks: Path, tmp_path: P
 def test_recordings_alone_will_do_to_rebuild_whatever_they_are_called(talks: Path, tmp_path: Path) -> None:
     run(talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
     (tmp_path / "theirs").mkdir()
-    shutil.copy(talks / "sw04000.wav", tmp_path / "theirs" / "anything.wav")
+    for n, name in enumerate(("sw04000.wav", "sw04001.wav")):
+        shutil.copy(talks / name, tmp_path / "theirs" / f"anything{n}.wav")
     done = run("--rebuild", tmp_path / "out", "--corpus", tmp_path / "theirs", "--json")
-    assert done.exit_code == 0 and json.loads(done.output)["items"] == 10  # both talks are the same sound
+    assert done.exit_code == 0 and json.loads(done.output)["items"] == 10
 
 
 def test_items_of_several_corpora_are_a_table(talks: Path, tmp_path: Path) -> None:
@@ -169,3 +172,46 @@ def test_what_cannot_be_meant_of_full_duplex_bench_is_refused(
         *(() if "duplexact" in words else ("--engine", "here")),
     )
     assert done.exit_code == status and told in done.output and "Traceback" not in done.output
+
+
+def test_a_channel_without_sound_is_refused(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus")
+    (path,) = corpus.glob("*.wav")
+    samples, rate = soundfile.read(path)
+    samples[:, 1] *= 0.0009 / np.abs(samples[:, 1]).max()
+    soundfile.write(path, samples, rate, "FLOAT")
+    done = run(corpus, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
+    assert done.exit_code == 1 and "channel 2: found no sound in it" in done.output
+
+
+@pytest.mark.parametrize("rules", ["fdb-1.0", "duplexact"])
+def test_a_conversation_that_is_there_twice_with_its_channels_swapped_counts_once(rules: str, tmp_path: Path) -> None:
+    corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "out"
+    samples, rate = soundfile.read(corpus / "sw04000.wav")
+    soundfile.write(corpus / "sw04001.wav", samples[:, ::-1], rate)
+    for mine, other in ("AB", "BA"):
+        text = (corpus / f"sw4000{mine}-ms98-a-word.text").read_text()
+        (corpus / f"sw4001{other}-ms98-a-word.text").write_text(text.replace(f"4000{mine}", f"4001{other}"))
+    done = run(corpus, "--rules", rules, "--out", out, *(["--engine", "here"] if rules == "fdb-1.0" else []))
+    assert done.exit_code == 3 and "the same sound as in sw4000" in done.output
+    alone = tmp_path / "alone"
+    for name in ("sw4001A-ms98-a-word.text", "sw4001B-ms98-a-word.text", "sw04001.wav"):
+        (corpus / name).unlink()
+    assert (
+        run(corpus, "--rules", rules, "--out", alone, *(["--engine", "here"] if rules == "fdb-1.0" else [])).exit_code
+        == 0
+    )
+    counts = [json.loads((each / "counts.json").read_text()) for each in (out, alone)]
+    assert counts[0]["items"] == counts[1]["items"] and counts[0]["conversations"] == 1
+
+
+def test_turns_that_were_cut_are_told_where_items_are_made(tmp_path: Path) -> None:
+    corpus, lines = tmp_path / "corpus", []
+    corpus.mkdir()
+    for n in range(12):
+        lines.append(f"SPEAKER talk 1 {3 * n} 3 <NA> <NA> {'ab'[n % 2]} <NA> <NA>")
+    (corpus / "talk.rttm").write_text("\n".join(lines) + "\n")
+    done = run(corpus, "--rules", "french-callfc", "--out", tmp_path / "out", "--engine", "here")
+    assert "note: talk: 11 of 11 floor transfers lie within 10 ms of 0 (11 exactly)" in done.output
+    told = json.loads((tmp_path / "out" / "counts.json").read_text())
+    assert told["items"]["smooth_turn_taking"] == 0 and "the turns were cut" in told["doubts"][0]["doubt"]

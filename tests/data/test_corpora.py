@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 
 from fullduplex.data import audio
 from fullduplex.data.corpora.opened import open_corpus, open_recordings
@@ -193,8 +194,28 @@ def test_one_voice_without_a_partner_is_left_out_with_a_remark(tmp_path: Path) -
 @pytest.mark.parametrize("form", ["", "switchboard", "two-channel"])
 def test_a_folder_with_nothing_to_read_is_refused_in_a_sentence(tmp_path: Path, form: str) -> None:
     (tmp_path / "notes.txt").write_text("hello")
-    with pytest.raises(InputError, match="no conversation that can be read, expected"):
+    with pytest.raises(InputError, match=r"no conversation that can be read \(1 of .txt\), expected"):
         open_corpus(tmp_path, form)
+
+
+@pytest.mark.parametrize(
+    ("channels", "samples", "why"),
+    [(1, 800, "both voices in 1 channel, or one without its partner"), (3, 800, "3 channels"), (2, 0, "no samples")],
+)
+def test_audio_that_is_no_conversation_is_refused_with_what_it_is(
+    channels: int, samples: int, why: str, tmp_path: Path
+) -> None:
+    soundfile.write(tmp_path / "call.wav", np.zeros((samples, channels), np.float32), 8000)
+    with pytest.raises(InputError, match=rf"call\.wav: .*{why}.*\), expected audio files of two channels, or pairs"):
+        open_corpus(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["ifadv_all20.csv.gz", "words.tar", "ms98.ZIP"])
+def test_what_is_packed_is_to_be_unpacked(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"packed")
+    for path in (tmp_path, tmp_path / name):
+        with pytest.raises(InputError, match=rf"found what is packed \({name}\), .*; unpack it"):
+            open_corpus(path)
 
 
 def test_an_unknown_format_and_a_missing_folder_are_refused(tmp_path: Path) -> None:

@@ -114,3 +114,23 @@ def test_json_that_is_no_transcript_is_left_alone_beside_recordings(tmp_path: Pa
     audio.write(tmp_path / "one.wav", np.full((8000, 2), 0.01, np.float32), 8000)
     (tmp_path / "metadata.json").write_text('{"start": "2020"}')
     assert open_corpus(tmp_path).format == "two-channel"
+
+
+def test_a_word_or_a_line_that_lasts_longer_than_anyone_speaks_is_refused(tmp_path: Path) -> None:
+    talk = tmp_path / "talk.ctm"
+    for lasts, refused in ((30, False), (30.001, True), (2400, True)):
+        talk.write_text(f"talk A 0.5 {lasts} yes\ntalk B 1 0.3 no\n")
+        corpus = open_corpus(tmp_path)
+        if refused:
+            with pytest.raises(
+                InputError, match=rf"0\.5 s: found a word of {lasts:g} s \(yes\), expected words of 30 s"
+            ):
+                corpus.read("talk")
+        else:
+            assert corpus.read("talk").sides[0].words
+    talk.unlink()
+    (tmp_path / "talk.rttm").write_text(
+        "SPEAKER t 1 0 601 <NA> <NA> a <NA> <NA>\nSPEAKER t 1 602 3 <NA> <NA> b <NA> <NA>\n"
+    )
+    with pytest.raises(InputError, match=r"found a turn of 601 s, expected turns of 600 s at most"):
+        open_corpus(tmp_path).read("t")

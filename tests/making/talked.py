@@ -73,7 +73,7 @@ def write_ms98(folder: Path, number: int, a: Person, b: Person, *, sound: bool =
         for channel, person in enumerate((a, b)):
             for n, word in enumerate(person.words):
                 first, last = (each * rate // 1_000_000 for each in (word.span.start, word.span.end))
-                hz = 200 + 40 * n + 700 * channel
+                hz = 200 + 40 * n + 700 * channel + number % 100  # no two talks sound the same
                 samples[first:last, channel] = 0.3 * np.sin(2 * np.pi * hz * np.arange(last - first) / rate)
         audio.write(folder / f"sw0{number}.wav", samples, rate)
 

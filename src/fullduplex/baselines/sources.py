@@ -16,7 +16,7 @@ from fullduplex.data import audio
 from fullduplex.data.corpora.conversation import Conversation as Talk
 from fullduplex.data.corpora.conversation import Corpus, Side
 from fullduplex.errors import FullDuplexError, InputError, printable
-from fullduplex.making.harvest.hearing import Ears, heard
+from fullduplex.making.harvest.hearing import Ears, Heard, heard, sound_of
 from fullduplex.measures.conversation import (
     UNIT_ENDS_AFTER,
     Abutting,
@@ -111,9 +111,10 @@ def people_of(
     """
     made = Counted(name, people, {"corpus": corpus.format, "licence": corpus.licence, "origin": corpus.origin})
     made.remarks += corpus.remarks
+    sounds = Heard()
     for n, one in enumerate(corpus.names, 1):
         try:
-            _count(made, corpus.read(one), by, ears)
+            _count(made, corpus.read(one), by, ears, sounds)
         except InputError as error:
             made.failed.append((one, str(error)))
         if progress is not None:
@@ -124,7 +125,7 @@ def people_of(
     return made
 
 
-def _count(made: Counted, talk: Talk, by: By | None, ears: Callable[[], Ears] | None) -> None:
+def _count(made: Counted, talk: Talk, by: By | None, ears: Callable[[], Ears] | None, sounds: Heard) -> None:
     told_by = _first_of(talk) if by is None else by
     by_ear = False
     if told_by == "speech" and not all(_has(side, "speech") for side in talk.sides):
@@ -132,6 +133,7 @@ def _count(made: Counted, talk: Talk, by: By | None, ears: Callable[[], Ears] | 
             raise InputError(
                 talk.name, found="neither times nor recordings of both sides", expected="words, lines or recordings"
             )
+        sounds.add(talk.name, sound_of(talk))
         talk, by_ear = heard(_bare(talk), ears()), True
     if not all(_has(side, told_by) for side in talk.sides):
         raise InputError(talk.name, found=f"no {told_by} of both sides", expected="what --by names", do="name another")

@@ -14,12 +14,14 @@ from pathlib import Path
 from fullduplex.data.corpora.conversation import Loose, Recording, Side, Utterance
 from fullduplex.data.corpora.spoken import Said, composed
 from fullduplex.data.files import LATEST
-from fullduplex.errors import InputError
-from fullduplex.model.spans import Span, Timeline, ms, seconds
+from fullduplex.errors import InputError, printable
+from fullduplex.model.spans import SECOND, Span, Timeline, in_seconds, ms, seconds
 from fullduplex.model.speech import Word
 
 #: Aligned words leave shorter gaps by themselves; nobody hides in them.
 _GAP = ms(100)
+#: Nobody says a word for so long, nor a line: what lasts longer has times of another unit, or of another file. Ours.
+LONGEST_WORD, LONGEST_LINE = seconds(30), seconds(600)
 
 
 @dataclass(slots=True)
@@ -82,6 +84,7 @@ class Gathered:
             if said.words:
                 who.loose.append((len(self.order) - 1, said.text, within))
         elif said.words:
+            may_be_said(span, self.path, said.text, longest=LONGEST_LINE, what="line")
             who.utterances.append(Utterance(said.text, span, said.unclear))
         elif said.unclear:
             who.sounds.append(span)
@@ -92,12 +95,14 @@ class Gathered:
             return
         who = self.of(speaker)
         if said.words:
+            may_be_said(span, self.path, said.text)
             who.words.append((Word(said.text, span, confidence), not said.cut_off))
         elif said.unclear:
             who.sounds.append(span)
 
     def turn(self, speaker: str, span: Span) -> None:
         """Note that somebody speaks, and nobody has written down what."""
+        may_be_said(span, self.path, "", longest=LONGEST_LINE, what="turn")
         self.order.append(span)
         self.of(speaker).utterances.append(Utterance("", span))
 
@@ -186,6 +191,16 @@ def moment(text: str, path: Path, where: str, *, unit: float = 1.0) -> int:
         expected = "a time in seconds, not negative" if unit == 1 else "a time in milliseconds, not negative"
         raise InputError(path, where, found=text.strip()[:40], expected=expected)
     return seconds(value) if unit == 1 else ms(float(text) * unit * 1000)
+
+
+def may_be_said(span: Span, path: Path, text: str, *, longest: int = LONGEST_WORD, what: str = "word") -> None:
+    """Raise :class:`InputError` where a word, a line or a turn lasts longer than ``longest``, which it may itself."""
+    if span.duration > longest:
+        quoted = f" ({printable(text, 40)})" if text else ""
+        raise InputError(
+            path, f"{in_seconds(span.start):g} s", found=f"a {what} of {in_seconds(span.duration):g} s{quoted}",
+            expected=f"{what}s of {longest // SECOND} s at most", do="look whether its times are seconds",
+        )  # fmt: skip
 
 
 def stretch(start: int, end: int, path: Path, where: str) -> Span:

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from fullduplex.data.audio import probe
 from fullduplex.data.corpora.conversation import Corpus
 from fullduplex.data.corpora.formats import BY_NAME
+from fullduplex.data.corpora.recordings import files_below, is_audio
 from fullduplex.data.corpora.switchboard import FORMAT as SWITCHBOARD
 from fullduplex.data.corpora.switchboard import open_switchboard
 from fullduplex.data.corpora.transcribed import open_transcribed
 from fullduplex.data.corpora.two_channel import FORMAT as TWO_CHANNEL
 from fullduplex.data.corpora.two_channel import open_two_channel
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 
 #: Asked in this order: transcripts tell more than the recordings beside them.
 FORMATS = (SWITCHBOARD, *BY_NAME, TWO_CHANNEL)
+#: Files that hold others, or one other.
+PACKED = (".gz", ".zip", ".tar", ".tgz", ".bz2", ".xz", ".7z", ".zst", ".rar")
 _HOLDS = {
     SWITCHBOARD: "ms98 transcripts (swNNNNA-ms98-a-word.text)",
     **{name: form.holds for name, form in BY_NAME.items()},
@@ -68,7 +72,38 @@ def open_corpus(
             raise InputError(root, found=f"no whole conversation ({said})", expected=_HOLDS[name])
         return found
     expected = _HOLDS[form] if form else "one of the formats that --format names, or audio of two channels"
-    raise InputError(root, found="no conversation that can be read", expected=expected)
+    raise _nothing_in(root, expected)
+
+
+def _nothing_in(root: Path, expected: str) -> InputError:
+    """Return the error of a folder without a conversation, which says what is there instead."""
+    files = [root] if root.is_file() else list(files_below(root))
+    sounds = [path for path in files if is_audio(path)]
+    packed = [path for path in files if path.name.lower().endswith(PACKED)]
+    if sounds:
+        why = _not_two_channels(sounds[0])
+        more = f", and {len(sounds) - 1} more" if len(sounds) > 1 else ""
+        found = f"audio in which two sides are not told apart ({printable(sounds[0].name, 60)}: {why}{more})"
+        return InputError(root, found=found, expected=f"{_HOLDS[TWO_CHANNEL]}, or a transcript in the format that "
+                          "--format names")  # fmt: skip
+    if packed:
+        return InputError(
+            root, found=f"what is packed ({printable(packed[0].name, 60)})", expected=expected, do="unpack it"
+        )
+    suffixes = ", ".join(sorted({printable(path.suffix.lower() or path.name, 20) for path in files})[:8])
+    held = f" ({len(files):,} of {suffixes})" if files else " (no file)"
+    return InputError(root, found=f"no conversation that can be read{held}", expected=expected)
+
+
+def _not_two_channels(path: Path) -> str:
+    """Return why a file of audio is no conversation: how many channels it has, or that nothing is in it."""
+    try:
+        told = probe(path)
+    except InputError as error:
+        return str(error.found)
+    if not told.duration:
+        return "no samples"
+    return "both voices in 1 channel, or one without its partner" if told.channels == 1 else f"{told.channels} channels"
 
 
 def open_recordings(root: Path, form: str, *, recordings: Path | None = None, speakers: Sequence[str] = ()) -> Corpus:

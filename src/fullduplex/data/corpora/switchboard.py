@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fullduplex.data.audio import probe
 from fullduplex.data.corpora.conversation import Act, Conversation, Recording, Side, Utterance
-from fullduplex.data.corpora.gathered import Speaker
+from fullduplex.data.corpora.gathered import Speaker, may_be_said
 from fullduplex.data.corpora.recordings import files_below, is_audio, licence_in
 from fullduplex.data.corpora.speakers import by_sound, within_recording
 from fullduplex.data.files import LATEST, read_text_file
@@ -134,6 +134,7 @@ def _side(name: str, found: dict[tuple[str, str], Path], recording: Recording | 
                 raise InputError(path, f"line {n}", found=text, expected="a word, or a mark of ms98")
             if words and start < words[-1].span.start:
                 raise InputError(path, f"line {n}", found=f"{start / 1e6:g} s", expected="words in order of time")
+            may_be_said(span, path, said)
             if not whole:
                 broken.add(len(words))
             places.setdefault((start, end), len(words))

@@ -9,11 +9,11 @@ from typing import Any
 
 from fullduplex.data.files import brief, read_text_file
 from fullduplex.errors import InputError
+from fullduplex.making.harvest.fdb.edges import length_of
 from fullduplex.making.harvest.fdb.rules import FDB_RULES, FdbRules
 from fullduplex.making.harvest.fdb.rules import checked as fdb_checked
 from fullduplex.making.harvest.fdb.rules import read_value as fdb_value
 from fullduplex.making.harvest.rules import COUNTED, RULES, Rules
-from fullduplex.model.spans import seconds
 
 NAMES = (*RULES, *FDB_RULES)
 
@@ -54,7 +54,7 @@ def _value(name: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e5:
         raise ValueError("a number that is not negative")
     if name not in COUNTED:
-        return seconds(value)
+        return length_of(value)
     if not isinstance(value, int):
         raise ValueError("a whole number")
     return value

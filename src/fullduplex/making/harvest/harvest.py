@@ -19,7 +19,7 @@ from fullduplex.making.doubts import doubts_of, told_once
 from fullduplex.making.harvest.against_acts import AgainstActs
 from fullduplex.making.harvest.candidates import BACKCHANNEL, Candidate, Structure
 from fullduplex.making.harvest.counting import Funnel
-from fullduplex.making.harvest.hearing import Ears, are_apart, heard
+from fullduplex.making.harvest.hearing import Ears, Heard, are_apart, heard, sound_of
 from fullduplex.making.harvest.item import About, Found, Sounds, annotation, is_there, write_item
 from fullduplex.making.harvest.keeping import begun, clear_left, remove_others
 from fullduplex.making.harvest.listeners import BACKCHANNELS, SLIGHT_OVERLAP
@@ -129,7 +129,7 @@ def harvest(
     right = _open(out, asked, audio_allowed)
     funnels = {one.condition: Funnel((*(name for name, _ in one.checks), MEANING, APART)) for one in structures}
     failed, listened, read = list[tuple[str, str]](), list[Ears](), 0
-    doubts = list[tuple[str, str]]()
+    doubts, sounds = list[tuple[str, str]](), Heard()
     with replacing(out / DROPPED) as part, part.open("w", encoding="utf-8") as dropped:
         state = _State(about, semantics, out, bool(audio_allowed), limit, funnels, dropped)
         names = _in_order(corpus.names, seed, limit)
@@ -139,6 +139,7 @@ def harvest(
             try:
                 conversation = read_placed(corpus, name)
                 are_apart(conversation)
+                sounds.add(name, sound_of(conversation))
                 doubts += [(name, doubt) for doubt in doubts_of(conversation)]
                 _harvest_one(_known(conversation, ears, listened), state, structures)
                 read += 1

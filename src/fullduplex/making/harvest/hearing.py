@@ -9,6 +9,7 @@ found than a person would write down.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from fullduplex.data import audio
 from fullduplex.data.audio import Samples
 from fullduplex.data.corpora.conversation import Conversation, Recording, Side
 from fullduplex.data.files import read_json, write_json
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 from fullduplex.listening.detectors import Detector
 from fullduplex.listening.hear import hear_speech, recognise_tracks
 from fullduplex.listening.recognisers import Recogniser
@@ -32,6 +33,8 @@ from fullduplex.providers.weights import sha256
 
 #: Two channels whose sounds agree so much, at a shift of up to a second, are one sound and not two speakers.
 ALIKE = 0.5
+#: A channel whose loudest sample is below this, -60 dB of full scale, holds nobody's voice. Ours.
+SILENT = 0.001
 #: So far from a word's edge its speech may begin or end.
 NEAR = ms(200)
 #: What a detector hears beside words is something that was said once it lasts so long; words' times are no finer.
@@ -136,13 +139,16 @@ def _apart(first: Side, second: Side, ears: Ears) -> None:
     """Raise :class:`InputError` where both sides have recordings that are the same sound."""
     if first.recording is None or second.recording is None:
         return
-    alike = _kept(ears.cache, [_content(first.recording), _content(second.recording), "alike", ALIKE],
-                  lambda: {"alike": how_alike(first.recording, second.recording)})["alike"]  # fmt: skip
-    _refuse(first.recording, alike)
+    both = first.recording, second.recording
+    what = [[_content(one), one.channel] for one in both]
+    told = _kept(ears.cache, [what, "alike", ALIKE, SILENT],
+                 lambda: {"alike": how_alike(*both), "loudest": [_loudest(one) for one in both]})  # fmt: skip
+    _refuse(both, told["alike"], told["loudest"])
 
 
 def are_apart(conversation: Conversation) -> None:
-    """Raise :class:`InputError` where both sides have recordings that are the same sound: items would hold both voices.
+    """Raise :class:`InputError` where both sides have recordings that are the same sound, for items would hold both
+    voices, and where one of them is silent.
 
     What is known of nothing but its recordings is told apart once it is :func:`heard`.
     """
@@ -150,10 +156,17 @@ def are_apart(conversation: Conversation) -> None:
         return
     first, second = (side.recording for side in conversation.sides)
     if first is not None and second is not None:
-        _refuse(first, how_alike(first, second))
+        _refuse((first, second), how_alike(first, second), [_loudest(one) for one in (first, second)])
 
 
-def _refuse(first: Recording, alike: float) -> None:
+def _refuse(both: tuple[Recording, Recording], alike: float, loudest: Sequence[float]) -> None:
+    first = both[0]
+    for one, peak in zip(both, loudest, strict=True):
+        if peak < SILENT:
+            raise InputError(
+                one.file, f"channel {one.channel + 1}", found="no sound in it (no sample reaches -60 dB of full scale)",
+                expected="a voice in each channel",
+            )  # fmt: skip
     if alike >= ALIKE:
         raise InputError(
             first.file, found=f"channels that carry the same sound (they agree to {alike:.2f})",
@@ -178,6 +191,37 @@ def how_alike(first: Recording | None, second: Recording | None) -> float:
     reach = min(_SHIFT * _RATE // SECOND, length - 1)
     near = np.concatenate([product[: reach + 1], product[size - reach :]])
     return round(float(np.abs(near).max()) / power, 4)
+
+
+def _loudest(recording: Recording) -> float:
+    samples, _ = audio.read(recording.file, recording.channel)
+    return float(np.abs(samples).max()) if len(samples) else 0.0
+
+
+def sound_of(conversation: Conversation) -> frozenset[str]:
+    """Return what the recordings of both sides hold, whichever side each is on: digests of samples; empty without any.
+
+    Conversations of which it is the same are one, read twice.
+    """
+    both = [side.recording for side in conversation.sides]
+    return frozenset(
+        hashlib.sha256(audio.read(one.file, one.channel)[0].tobytes()).hexdigest() for one in both if one is not None
+    )
+
+
+class Heard:
+    """The sounds of the conversations that were read so far: the same two channels are one conversation, once."""
+
+    def __init__(self) -> None:
+        self._names = dict[frozenset[str], str]()
+
+    def add(self, name: str, sound: frozenset[str]) -> None:
+        """Note a conversation's sound; raises :class:`InputError` where another one's is the same."""
+        if len(sound) == 2 and (other := self._names.setdefault(sound, name)) != name:
+            raise InputError(
+                name, found=f"the same sound as in {printable(other, 60)}, on the same channels or the others",
+                expected="another conversation: it would count twice", do="leave one of them out",
+            )  # fmt: skip
 
 
 def _beginning(recording: Recording) -> NDArray[np.float64]:

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 from fullduplex.model.spans import in_seconds, seconds
 
+#: No pause, gap or turn is looked for from so many seconds on: a greater number was meant as milliseconds. Ours.
+LONGEST_EDGE = 100
+#: Nor is anything cut out, or silence put behind it, that lasts so many seconds. Ours.
+LONGEST_LENGTH = 600
 _LOW, _HIGH = ("at_least", "more_than"), ("at_most", "less_than")
 
 
@@ -67,7 +71,14 @@ def range_of(told: Mapping[str, object]) -> Range:
     for name, value in told.items():
         if name not in (*_LOW, *_HIGH):
             raise ValueError(f"no {name}: an edge is one of {', '.join((*_LOW, *_HIGH))}")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-            raise ValueError("edges in seconds, none negative")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < LONGEST_EDGE:
+            raise ValueError(f"edges in seconds, none negative, below {LONGEST_EDGE}: 700 ms are 0.7")
         edges[name] = seconds(value)
     return Range(**edges)
+
+
+def length_of(value: float) -> int:
+    """Return a length that a file tells in decimal seconds, in µs; raises ValueError where milliseconds were meant."""
+    if value >= LONGEST_LENGTH:
+        raise ValueError(f"seconds, below {LONGEST_LENGTH}: 700 ms are 0.7")
+    return seconds(value)

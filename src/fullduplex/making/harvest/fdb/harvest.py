@@ -17,6 +17,7 @@ from fullduplex.making.harvest.counting import Funnel
 from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, sound_files, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import LISTEN, V10, V15, VERSION
 from fullduplex.making.harvest.fdb.survey import FINDERS, FOLDER, Asked, Listens, Surveyed, read_survey, spent, survey
+from fullduplex.making.harvest.hearing import Heard
 from fullduplex.making.harvest.item import Sounds
 from fullduplex.making.harvest.keeping import begun, clear_left, remove_others
 from fullduplex.making.synthesis import Progress
@@ -101,8 +102,10 @@ def harvest_fdb(
             failed.append((name, why))
         if progress:
             progress("conversations", n, len(names))
-    failed.sort()
     read = [name for name in corpus.names if name not in dict(failed)]
+    failed += _twice(out, read)
+    failed.sort()
+    read = [name for name in read if name not in dict(failed)]
     if failed and not read:
         raise InputError(corpus.root, found=f"no conversation that can be read ({failed[0][1]})", expected="one")
     spent(out, set(names))
@@ -112,6 +115,17 @@ def harvest_fdb(
     result = _told(found, corpus, read, written, failed, decisions, right, names)
     _summarise(result, found, corpus, told, cap, asked)
     return result
+
+
+def _twice(out: Path, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the conversations whose sound is that of one before, each with a sentence."""
+    heard, found = Heard(), list[tuple[str, str]]()
+    for name in names:
+        try:
+            heard.add(name, read_survey(out / FOLDER / f"{cluster_of(name)}.jsonl").sound)
+        except InputError as error:
+            found.append((name, str(error)))
+    return found
 
 
 @dataclass(slots=True)

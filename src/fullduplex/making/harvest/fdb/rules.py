@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.errors import InputError
-from fullduplex.making.harvest.fdb.edges import Range, range_of
+from fullduplex.making.harvest.fdb.edges import Range, length_of, range_of
 from fullduplex.model.spans import in_seconds, ms, seconds
 
 PAUSE, TURN, LISTEN, INTERRUPT = "pause_handling", "smooth_turn_taking", "backchannel", "user_interruption"
@@ -179,4 +179,4 @@ def read_value(name: str, value: Any, like: Any) -> Any:
         if not isinstance(value, int):
             raise ValueError("a whole number")
         return value
-    return seconds(value)
+    return length_of(value)

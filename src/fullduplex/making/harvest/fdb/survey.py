@@ -25,7 +25,7 @@ from fullduplex.making.harvest.fdb.places import Finder, Place
 from fullduplex.making.harvest.fdb.ranking import powers_of, score_of
 from fullduplex.making.harvest.fdb.rules import VERSION, FdbRules
 from fullduplex.making.harvest.fdb.speaking_over import ASIDES, INTERRUPTIONS, USERS_TOKENS
-from fullduplex.making.harvest.hearing import Ears, are_apart, heard, with_speech
+from fullduplex.making.harvest.hearing import Ears, are_apart, heard, sound_of, with_speech
 from fullduplex.making.harvest.reading import read_placed
 from fullduplex.making.harvest.tokens import Tokens, tokens_from, tokens_of
 from fullduplex.making.harvest.withheld import Withheld
@@ -69,7 +69,7 @@ class Surveyed:
 
     ``found`` holds for each place its task, id, score, span and side, and where its files stand in ``path``. ``words``
     is how many are known, ``restored`` how many of them a recogniser added to a transcript. ``doubts``: why its times
-    are not to be relied on.
+    are not to be relied on. ``sound``: digests of what its recordings hold.
     """
 
     path: Path
@@ -79,6 +79,7 @@ class Surveyed:
     words: int = 0
     restored: int = 0
     doubts: tuple[str, ...] = ()
+    sound: frozenset[str] = frozenset()
 
     def files(self, place: Mapping[str, Any]) -> dict[str, Any]:
         """Return the JSON files of a found place."""
@@ -123,7 +124,13 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
     # What a detector or a recogniser heard on each channel by itself has no edge in common by habit.
     floor = floor_of(conversation, asked.rules, tokens, "" if by_ear else cut_of(conversation))
     words = _words_in(conversation)
-    _write(path, mark, floor, origin, asked, sources, {"words": words, "restored": words - told if told else 0})
+    known = {
+        "words": words,
+        "restored": words - told if told else 0,
+        "doubts": [floor.cut] if floor.cut else [],
+        "sound": sorted(sound_of(conversation)),
+    }
+    _write(path, mark, floor, origin, asked, sources, known)
     return path
 
 
@@ -168,7 +175,7 @@ def _content(conversation: Conversation) -> list[Any]:
 
 def _write(
     path: Path, mark: str, floor: Floor, origin: Origin, asked: Asked, sources: tuple[Source | None, Source | None],
-    words: Mapping[str, int],
+    known: Mapping[str, Any],
 ) -> None:  # fmt: skip
     finders = [FINDERS[task] for task in asked.rules.tasks]
     funnels = {one.task: Funnel(tuple(name for name, _ in one.checks)) for one in finders}
@@ -190,7 +197,7 @@ def _write(
                 file.write(_line(annotated(place, score, origin, sources)))
         at = file.tell()
         told = {
-            "mark": mark, **words, "doubts": [floor.cut] if floor.cut else [], "found": found, "dropped": dropped,
+            "mark": mark, **known, "found": found, "dropped": dropped,
             "funnels": {
                 task: {
                     "candidates": funnel.candidates,
@@ -245,7 +252,14 @@ def read_survey(path: Path) -> Surveyed:
             for reason, n in reasons.items():
                 funnels[task].drop(step, reason, n)
     return Surveyed(
-        path, funnels, told["dropped"], told["found"], told["words"], told["restored"], tuple(told["doubts"])
+        path,
+        funnels,
+        told["dropped"],
+        told["found"],
+        told["words"],
+        told["restored"],
+        tuple(told["doubts"]),
+        frozenset(told["sound"]),
     )
 
 
