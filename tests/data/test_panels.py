@@ -89,6 +89,8 @@ def test_a_header_is_what_is_told_and_nothing_else(tmp_path: Path) -> None:
     ("told", "sentence"),
     [
         ({"stimuli": []}, "stimuli: found []"),
+        ({"stimuli": {"s": {"duration": 5, "listeners": {}}}}, "s.listeners: found an object with nothing"),
+        ({"stimuli": {" ": {"duration": 5, "listeners": {"a": []}}}}, "stimuli: found a name that is empty"),
         ({"stimuli": {"s": {"duration": 5, "listeners": {"a": 1}}}}, "s.listeners.a: found 1"),
         ({"stimuli": {"s": {"duration": 5, "listeners": {"a": [[1, 2, 3]]}}}}, "s.listeners.a[0]: found"),
         ({"stimuli": {"s": {"duration": 5, "listener": {}, "listeners": {}}}}, "s.listener: found an unknown key"),

@@ -35,6 +35,7 @@ from fullduplex.measures.timing import WINDOW
 from fullduplex.model.spans import in_seconds, seconds
 from fullduplex.model.trials import Absent
 from fullduplex.runs.run import Run
+from fullduplex.stages import Progress
 
 SCHEMA = 1
 #: A response that lasts as long is a turn, not a backchannel (the released scripts of Full-Duplex-Bench).
@@ -111,7 +112,7 @@ def distributions(file: PanelFile, by: By = "onset") -> tuple[dict[str, list[flo
 
 def panel_statistics(
     file: PanelFile, responders: Sequence[Responder] = (), *, by: By = "onset", seed: int = 0,
-    resamples: int = RESAMPLES,
+    resamples: int = RESAMPLES, progress: Progress | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return everything that is counted of a panel, and of the systems that heard its stimuli, as one JSON object.
 
@@ -127,7 +128,7 @@ def panel_statistics(
             silent += [] if isinstance(found, Absent) else [found]
     pairs = sum(one["listeners"] for one in stimuli)
     others = {str(n): one.onsets for n, one in enumerate(responders)}
-    held = held_against_the_rest(panels_of(file), others, pairs=pairs, by=by, seed=seed)
+    held = held_against_the_rest(_told_of(file, progress), others, pairs=pairs, by=by, seed=seed)
     pool = partial(pooled, seed=seed, resamples=resamples)
     return {
         "schema": SCHEMA,
@@ -180,6 +181,13 @@ def panel_statistics(
         ],
         "remarks": list(file.remarks),
     }
+
+
+def _told_of(file: PanelFile, progress: Progress | None) -> Iterator[Panel]:
+    for n, panel in enumerate(panels_of(file)):
+        yield panel
+        if progress is not None:
+            progress("stimuli", n + 1, len(file))
 
 
 def _stimulus(panel: Panel, by: By) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from fullduplex.cli import _PATH, _json, _shown_json, _shown_language, main
+from fullduplex.cli import _PATH, _Bar, _json, _shown_json, _shown_language, main
 from fullduplex.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -52,7 +52,13 @@ def listeners(panel: Path, **given: Any) -> int:
     runs = [Run.open(path) for path in given["runs"]]
     tell = language_of(runs, given["report_language"])
     systems = _apart([responder(run, file) for run in runs])
-    told = panel_statistics(file, systems, by="span" if given["by"] == "held" else "onset", seed=given["seed"])
+    bar = _Bar()
+    try:
+        told = panel_statistics(
+            file, systems, by="span" if given["by"] == "held" else "onset", seed=given["seed"], progress=bar
+        )
+    finally:
+        bar.close()
     if given["out"] is not None:
         _write(given["out"], file, systems, told, tell)
     if given["as_json"]:

@@ -117,6 +117,8 @@ def _from_table(path: Path, made: dict[str, _Stimulus]) -> None:
         strict=True, delimiter="\t" if path.suffix.lower() == ".tsv" else ",",
     )  # fmt: skip
     header: list[str] = []
+    # Each name once, however many stimuli a listener heard.
+    known: dict[str, str] = {}
     try:
         for cells in reader:
             line = f"line {reader.line_num}"
@@ -137,7 +139,15 @@ def _from_table(path: Path, made: dict[str, _Stimulus]) -> None:
             }
             if told["duration"] is not None:
                 _lasts(one, told["duration"], path, f"{line}, duration")
-            _add(one, row["listener"], told["onset"], told["end"], reader.line_num, path, line)
+            _add(
+                one,
+                known.setdefault(row["listener"], row["listener"]),
+                told["onset"],
+                told["end"],
+                reader.line_num,
+                path,
+                line,
+            )
     except csv.Error as error:
         raise InputError(path, f"line {reader.line_num}", found=str(error), expected="CSV") from error
 
@@ -156,12 +166,14 @@ def _from_json(path: Path, made: dict[str, _Stimulus]) -> None:
     if not isinstance(stimuli, dict):
         raise InputError(path, "stimuli", found=brief(stimuli), expected="an object: a stimulus' name to its listeners")
     for name, told in stimuli.items():
-        one = made.setdefault(name.strip(), _Stimulus())
+        if not name.strip():
+            raise InputError(path, "stimuli", found="a name that is empty", expected="a name")
+        one = made.setdefault(name, _Stimulus())
         listeners = member(told, "listeners", path, name)
         no_others(told, ("duration", "listeners"), path, name)
         if told.get("duration") is not None:
             _lasts(one, time(told["duration"], path, f"{name}.duration"), path, f"{name}.duration")
-        if not isinstance(listeners, dict):
+        if not isinstance(listeners, dict) or not listeners:
             raise InputError(path, f"{name}.listeners", found=brief(listeners), expected="an object: name to responses")
         for listener, responses in listeners.items():
             at = f"{name}.listeners.{listener}"
