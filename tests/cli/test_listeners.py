@@ -13,10 +13,14 @@ from click.testing import CliRunner, Result
 
 import fullduplex.cli.listeners as _listeners
 from fullduplex.cli import main
+from fullduplex.data.fdb_json import read_reference
+from fullduplex.measures.listeners import counts_behind
+from fullduplex.model.trials import Absent
 
 assert _listeners.listeners.name == "listeners"
 
 HOW_TO = Path(__file__).parents[2] / "docs" / "how-to" / "listeners.md"
+PUBLISHED = HOW_TO.parents[3] / "shared" / "data" / "fdb_official" / "icc_gt_distribution.json"
 FILES = ["backchannel_reference.json", "likelihood.json", "listeners.html", "listeners.json", "listeners.md"]
 
 
@@ -150,3 +154,33 @@ def test_a_run_of_other_stimuli_is_refused(example: Path, tmp_path: Path) -> Non
     found = command("listeners", panel(tmp_path, "s,a,1,,5"), "--run", example / "attentive.run")
     assert found.exit_code == 1
     assert "found no item that the panel has heard (12 not of the panel)" in found.stderr
+
+
+def test_two_runs_of_one_system_have_names_of_their_own(example: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(example)
+    found = command(
+        "listeners", "panel.csv", "--run", "regular.run", "--run", "regular.run", "--items", "items", "--json"
+    )
+    first, second = json.loads(found.stdout)["systems"]
+    assert (first.pop("name"), second.pop("name")) == ("regular", "regular (2)")
+    assert first == second
+
+
+def test_a_panel_with_the_published_counts_gives_the_published_reference(tmp_path: Path) -> None:
+    if not PUBLISHED.exists():
+        pytest.skip("no fdb_official in the shared data beside the checkout")
+    published = dict(list(read_reference(PUBLISHED).items())[:5])
+    stimuli = {}
+    for name, shares in published.items():
+        counts = counts_behind(shares)
+        assert not isinstance(counts, Absent)
+        people: dict[str, list[float]] = {str(n): [] for n in range(59)}
+        for window, count in enumerate(counts.tolist()):
+            for n in range(count):
+                people[str(n)].append(round(0.2 * window + 0.1, 3))
+        stimuli[name] = {"duration": round(0.2 * len(shares), 3), "listeners": people}
+    (tmp_path / "panel.json").write_text(json.dumps({"stimuli": stimuli}))
+    found = command("listeners", tmp_path / "panel.json", "--out", tmp_path / "out")
+    assert found.exit_code == 0, found.output
+    ours = read_reference(tmp_path / "out" / "backchannel_reference.json")
+    assert {name: pytest.approx(shares, abs=1e-9) for name, shares in published.items()} == ours

@@ -70,6 +70,7 @@ def test_a_key_held_past_the_end_is_cut_there_and_counted(tmp_path: Path) -> Non
         (["s,a,2,1,5"], "line 2: found from 2 s to 1 s, expected an end behind its onset"),
         (["s,a,,1,5"], "line 2: found an end and no onset"),
         (["s,a,soon,,5"], "line 2, onset: found 'soon', expected a time in seconds"),
+        (["s,a,1_0,,50"], "line 2, onset: found '1_0', expected a time in seconds"),
         (["s,a,nan,,5"], "line 2, onset: found nan"),
         (["s,a,1"], "line 2: found 3 cells, expected 5"),
         (["s,,1,,5"], "line 2, listener: found nothing, expected a name"),

@@ -71,11 +71,19 @@ def listeners(panel: Path, **given: Any) -> int:
 
 
 def _apart(systems: Sequence[Responder]) -> list[Responder]:
-    """Return systems under names of their own: two runs of one system are told apart by their folders."""
+    """Return systems under names of their own: of runs of one system the second is "NAME (2)"."""
     from dataclasses import replace
 
-    names = [one.name for one in systems]
-    return [replace(one, name=f"{one.name} ({one.run})") if names.count(one.name) > 1 else one for one in systems]
+    taken = set[str]()
+    made: list[Responder] = []
+    for one in systems:
+        name, n = one.name, 1
+        while name in taken:
+            n += 1
+            name = f"{one.name} ({n})"
+        taken.add(name)
+        made.append(replace(one, name=name))
+    return made
 
 
 def _write(out: Path, file: PanelFile, systems: Sequence[Responder], told: dict[str, Any], tell: Language) -> None:

@@ -28,6 +28,8 @@ _NEEDED = ("stimulus", "listener", "onset")
 _COLUMNS = (*_NEEDED, "end", "duration")
 #: No stimulus of a listening study lasts so long; what says so is in milliseconds or samples.
 _LONGEST = 4 * 3_600 * SECOND
+#: So many names of sounds does an error tell.
+_NAMED = 4
 #: Two lengths of one sound that differ by no more are one.
 _SAME_LENGTH = SECOND // 100
 
@@ -196,7 +198,8 @@ def _json_times(value: Any, path: Path, field: str) -> tuple[float, float | None
 
 def _decimal(cell: str, path: Path, field: str) -> float:
     try:
-        return time(float(cell), path, field)
+        # Python reads 1_000 as a number; nobody who writes times does.
+        return time(float(cell if "_" not in cell else ""), path, field)
     except ValueError as error:
         raise InputError(path, field, found=repr(cell[:80]), expected="a time in seconds") from error
 
@@ -231,8 +234,9 @@ def _add(
 def _checked(path: Path, name: str, one: _Stimulus, durations: Mapping[str, int] | None, placed: str) -> int:
     """Check one stimulus whole, cut what was held past its end, and return how many that were."""
     if durations is not None and name not in durations:
-        some = ", ".join(printable(each, 40) for each in list(durations)[:4])
-        raise InputError(path, f"stimulus {name}", found="no sound of that name", expected=f"one of {some} …")
+        some = ", ".join(printable(each, 40) for each in list(durations)[:_NAMED])
+        more = " …" if len(durations) > _NAMED else ""
+        raise InputError(path, f"stimulus {name}", found="no sound of that name", expected=f"one of {some}{more}")
     if durations is not None:
         heard = durations[name]
         if one.duration is not None and abs(one.duration - heard) > _SAME_LENGTH:
