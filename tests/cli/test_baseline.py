@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,50 @@ def test_a_conversation_that_no_item_can_come_of_is_told(tmp_path: Path) -> None
     )  # fmt: skip
     assert found.exit_code == 3, found.output
     assert "1 conversation without items; the first, talk1: " in found.stderr
+
+
+def test_items_that_were_harvested_tell_their_language(tmp_path: Path) -> None:
+    items, out = tmp_path / "relB", tmp_path / "out"
+    for language in ([], ["--language", "fr"]):
+        told = command("harvest", dialogue(tmp_path / "c"), "--rules", "french-callfc", *language, "--out", items)
+        assert told.exit_code == 0, told.output
+        found = command(
+            "baseline", items, "--as", "fdb-1.0", "--recogniser", "recorded", "--out", out, "--no-page"
+        )  # fmt: skip
+        assert found.exit_code == 0, found.output
+        assert json.loads((out / "people.run" / "run.json").read_text("utf-8"))["language"] == "fr"
+        shutil.rmtree(items)
+        shutil.rmtree(out)
+
+
+def test_a_system_s_run_is_no_people(tmp_path: Path) -> None:
+    items, out = tmp_path / "relB", tmp_path / "people"
+    assert command("harvest", dialogue(tmp_path / "c"), "--rules", "french-callfc", "--out", items).exit_code == 0
+    scored = command(
+        "score", items, "--as", "fdb-french", "--system", "moshi", "--out", tmp_path / "m.run", "--no-page"
+    )
+    assert scored.exit_code == 0, scored.output
+    for words in ((tmp_path / "m.run",), (dialogue(tmp_path / "d"), "--beside", tmp_path / "m.run")):
+        refused = command("baseline", *words)
+        assert refused.exit_code == 1
+        assert "found a run of the system moshi, expected people" in refused.output and "--against" in refused.output
+    assert command("baseline", tmp_path / "d", "--against", tmp_path / "m.run").exit_code == 0
+    # People's own run is people.
+    made = command(
+        "baseline", items, "--as", "fdb-french", "--recogniser", "recorded", "--out", out, "--no-page"
+    )  # fmt: skip
+    assert made.exit_code == 0, made.output
+    assert command("baseline", out / "people.run").exit_code == 0
+
+
+def dialogue(folder: Path) -> Path:
+    """Write a French talk in CHAT, which tells its language, with turns that are answered."""
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = ["@UTF8", "@Begin", "@Languages:\tfra", "@Participants:\tANA Ana Speaker, BEN Ben Speaker"]
+    for n in range(6):
+        words = "nous parlons de tout cela depuis longtemps".split()  # noqa: SIM905
+        start = 3000 * n
+        timed = " ".join(f"{w} {start + 350 * k}_{start + 350 * k + 350}" for k, w in enumerate(words))
+        lines += [f"*{('ANA', 'BEN')[n % 2]}:\t{' '.join(words)} . {start}_{start + 2450}", f"%wor:\t{timed} ."]
+    (folder / "talk.cha").write_text("\n".join([*lines, "@End"]) + "\n", encoding="utf-8")
+    return folder

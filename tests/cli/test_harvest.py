@@ -14,6 +14,9 @@ from tests.making.fdb_talk import write_corpus
 from tests.making.talked import talkers, write_ms98
 
 from fullduplex import cli
+from fullduplex.data.check import check
+from fullduplex.data.dataset import open_dataset
+from fullduplex.errors import InputError
 from fullduplex.reporting.review.store import Review, append
 
 
@@ -215,3 +218,49 @@ def test_turns_that_were_cut_are_told_where_items_are_made(tmp_path: Path) -> No
     assert "note: talk: 11 of 11 floor transfers lie within 10 ms of 0 (11 exactly)" in done.output
     told = json.loads((tmp_path / "out" / "counts.json").read_text())
     assert told["items"]["smooth_turn_taking"] == 0 and "the turns were cut" in told["doubts"][0]["doubt"]
+
+
+@pytest.mark.parametrize(
+    ("rules", "name"), [("french-callfc", "anything"), ("own.toml", "relB"), ("fdb-1.0", "callfc")]
+)
+def test_the_corpus_of_french_items_is_told_by_their_rules(rules: str, name: str, tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_text('based_on = "french-callfc"\ncap = 5\n')
+    corpus = write_corpus(tmp_path / "corpus", sound=False)
+    told = tmp_path / rules if rules.endswith("toml") else rules
+    assert run(corpus, "--rules", told, "--out", tmp_path / name, "--engine", "here").exit_code == 0
+    sets = {entry.dataset for entry in open_dataset(tmp_path / name).entries}
+    # Where rules tell no corpus, the folder's name does.
+    assert sets and all(one.startswith("callfc_") for one in sets)
+
+
+def test_what_harvest_leaves_is_nothing_odd_and_a_release_without_sound_says_so(tmp_path: Path) -> None:
+    corpus, out = write_corpus(tmp_path / "corpus"), tmp_path / "out"
+    assert run(corpus, "--rules", "fdb-1.0", "--out", out, "--engine", "here").exit_code == 0
+    found = check(open_dataset(out))
+    assert not found.of("odd") and not found.of("error")
+    (note,) = found.of("note")
+    assert "5 of 5 items are a release without sound" in note.text and "harvest --rebuild" in note.text
+    assert run("--rebuild", out, "--corpus", corpus).exit_code == 0
+    again = open_dataset(out)
+    assert again.remarks == () and not any(one.kind == "no sound" for one in check(again).found)
+    stray = next(out.glob("*/*/script.json"))
+    stray.write_text('{"mine": true}')
+    assert any("script.json in item folders, not read" in one for one in open_dataset(out).remarks)
+
+
+def test_items_that_are_nothing_without_their_sound_are_told_as_such(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    turns = [(0, 9, "a"), (4, 4.4, "b"), (9.5, 18, "b"), (18.6, 25, "a")]
+    rows = [f"SPEAKER talk 1 {start} {end - start:.3f} <NA> <NA> {who} <NA> <NA>" for start, end, who in turns]
+    (corpus / "talk.rttm").write_text("\n".join(rows) + "\n")
+    assert run(corpus, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here").exit_code == 0
+    assert list((tmp_path / "out" / "backchannel").iterdir())
+    with pytest.raises(InputError, match=r"items whose sound is not there, .*; make it again with `fullduplex harvest"):
+        open_dataset(tmp_path / "out")
+    (tmp_path / "out" / "pauses" / "1").mkdir(parents=True)
+    (tmp_path / "out" / "pauses" / "1" / "pause.json").write_text('[{"text": "", "timestamp": [1, 2]}]')
+    (remark,) = open_dataset(tmp_path / "out").remarks
+    assert remark.startswith(
+        "items whose sound is not there, not read; `fullduplex harvest --rebuild` makes it: backch"
+    )

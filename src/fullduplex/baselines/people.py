@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -116,13 +117,37 @@ def harvested(
 
 
 def harvested_by(folder: Path) -> str:
-    """Return the rules that ``harvest`` made the items in ``folder`` by, "" where it made none there."""
+    """Return the rules that ``harvest`` made the items in ``folder`` by, of one's own those that they are based on; ""
+    where it made none there.
+    """
     if not (folder / SUMMARY).is_file():
         return ""
     told = read_json(folder / SUMMARY)
     asked = told.get("asked") if isinstance(told, dict) else None
     rules = asked.get("rules") if isinstance(asked, dict) else None
-    return rules if isinstance(rules, str) and (rules in FDB_RULES or rules in ACT_RULES) else ""
+    name = _based_on(rules) if isinstance(rules, str) else ""
+    return name if name in FDB_RULES or name in ACT_RULES else ""
+
+
+def _based_on(rules: str) -> str:
+    """Return the name of rules, of one's own the set that they are based on."""
+    return rules.removeprefix("own, based on ")
+
+
+def harvested_language(folder: Path) -> str:
+    """Return the language of the harvested items in ``folder``: as harvest was told, else as most items say.
+
+    "" where nothing tells it, as of items that an earlier release harvested without ``--language``.
+    """
+    told = read_json(folder / SUMMARY)
+    asked = told.get("asked") if isinstance(told, dict) else None
+    if isinstance(asked, dict) and isinstance(asked.get("language"), str) and asked["language"]:
+        return str(asked["language"])
+    counts = Counter[str]()
+    for path in sorted(folder.glob(f"*/*/{SCRIPT}")):
+        script = read_json(path)
+        counts.update([str(script.get("language") or "")] if isinstance(script, dict) else [])
+    return counts.most_common(1)[0][0] if counts else ""
 
 
 def has_the_other(folder: Path, rules: str) -> Path:
@@ -157,7 +182,7 @@ def people_run(
     """
     told = member(read_json(items / SUMMARY), "asked", items / SUMMARY)
     rules = told.get("rules") if isinstance(told, dict) else None
-    if rules not in FDB_RULES and rules not in ACT_RULES:
+    if not isinstance(rules, str) or (_based_on(rules) not in FDB_RULES and _based_on(rules) not in ACT_RULES):
         known = ", ".join((*FDB_RULES, *ACT_RULES))
         raise InputError(items / SUMMARY, "asked.rules", found=brief(rules), expected=f"one of {known}")
     chosen = benchmarks.find(asked.benchmark)

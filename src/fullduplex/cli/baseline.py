@@ -129,7 +129,13 @@ def _counted(path: Path, name: str, given: Any, bar: Any, *, people: bool, score
     if scored is not None and rules:
         return items_of(scored.run, people=True, progress=bar)
     if (path / "run.json").is_file():
-        return items_of(Run.open(path), people=True if people else None, progress=bar)
+        run = Run.open(path)
+        if people and not run.about.get("people"):
+            raise InputError(
+                path, found=f"a run of the system {printable(run.system)}", expected="people: a corpus, or what "
+                "`baseline --as` made of one", do="give a system's run with --against",
+            )  # fmt: skip
+        return items_of(run, people=None, progress=bar)
     if has_the_other(path, rules) and rules:
         raise InputError(path, found="harvested items", expected="--as BENCH, which scores and counts them")
     corpus = _opened(path, given)
@@ -195,7 +201,7 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
     asked = Asked(
         benchmark=given["benchmark"],
         recogniser=given["recogniser"],
-        language=_language(given, corpus),
+        language=_language(given, corpus, path),
         reference=given["reference"],
         system=given["name"],
         seed=given["seed"],
@@ -205,11 +211,15 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
     return people_run(items, out, asked, cache=cache, engine=given["engine"], progress=bar), lost
 
 
-def _language(given: Any, corpus: Any) -> str:
-    """Return the language that people speak: as told, or as the corpus says."""
+def _language(given: Any, corpus: Any, path: Path) -> str:
+    """Return the language that people speak: as told, or as the corpus says, or the harvest of their items."""
+    from fullduplex.baselines import harvested_language
+
     if given["language"]:
         return str(given["language"])
-    return "en" if corpus is None else str(corpus.read(corpus.names[0]).language or "en")
+    if corpus is None:
+        return harvested_language(path) or "en"
+    return str(corpus.read(corpus.names[0]).language or "en")
 
 
 def _published(scored: Any, given: Any) -> int:

@@ -11,6 +11,7 @@ from fullduplex.data.audio import Probe, Samples, probe, read_all, resample
 from fullduplex.data.entries import Dataset, Entry, Voice
 from fullduplex.data.fdb_folder import load_trial, missing_of, twin_of
 from fullduplex.data.fdb_json import remarks_on
+from fullduplex.data.files import read_json
 from fullduplex.data.official import SETS, expected_files, is_v15
 from fullduplex.data.readiness import Scorable, lacks, scorable
 from fullduplex.data.soundness import all_zero, clipped, likeness, offset_from_zero, swapped
@@ -100,9 +101,22 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Se
     counts: Counter[tuple[str, str]] = Counter()
     rates: dict[tuple[str, str, str], Counter[int]] = defaultdict(Counter)
     ready: dict[tuple[str, str], list[dict[str, str]]] = defaultdict(list)
-    to_run = bool(dataset.entries) and all(
-        set(missing_of(entry)) >= _ANSWERS & set(expected_files(entry.task, frozenset(entry.files)))
-        for entry in dataset.entries
+    released = [entry for entry in dataset.entries if _is_without_its_sound(entry)]
+    if released:
+        of = f"{len(released):,} of {len(dataset.entries):,} items"
+        text = (
+            f"{of} are a release without sound: whoever has the corpus makes it again with "
+            f"`fullduplex harvest --rebuild {printable(str(dataset.root))} --corpus CORPUS`"
+        )
+        found.append(Finding("note", "", "", text, "no sound"))
+    unheard = {entry.key for entry in released}
+    to_run = (
+        bool(dataset.entries)
+        and not released
+        and all(
+            set(missing_of(entry)) >= _ANSWERS & set(expected_files(entry.task, frozenset(entry.files)))
+            for entry in dataset.entries
+        )
     )
     if to_run:
         text = "no item has an answer: they can be run, and cannot be scored"
@@ -110,6 +124,8 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Se
     for entry in dataset.entries:
         trial = load_trial(entry)
         missing = [name for name in missing_of(entry) if not to_run or name not in _ALL_ANSWERS]
+        if entry.key in unheard:
+            missing = [name for name in missing if not name.endswith(".wav") and name not in _ALL_ANSWERS]
         found += _about_files(entry, trial, missing)
         found += _about_sound(entry, trial, rates)
         counts[entry.task, entry.dataset] += 1
@@ -125,6 +141,18 @@ def check(dataset: Dataset, *, reference: frozenset[str] = frozenset(), more: Se
         tuple(each for (task, name), items in ready.items() for each in scorable(task, name, items)),
         tuple(sorted(found, key=lambda each: _LEVELS.index(each.level))),
     )
+
+
+def _is_without_its_sound(entry: Entry) -> bool:
+    """Tell whether an item was harvested from a recording, of which no sound was written beside it."""
+    if entry.user_voice is not None or entry.system_voice is not None or not entry.files:
+        return False
+    script = next(iter(entry.files.values())).parent / "script.json"
+    try:
+        told = read_json(script) if script.is_file() else None
+    except InputError:
+        return False
+    return isinstance(told, dict) and told.get("made_for") == "harvest" and isinstance(told.get("recording"), dict)
 
 
 def _label(entry: Entry) -> str:

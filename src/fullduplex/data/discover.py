@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 from fullduplex.data import stereo_tree
 from fullduplex.data.entries import TASKS, Dataset, Entry, Voice
+from fullduplex.data.files import read_json
 from fullduplex.data.folders import Folder, Remarks, as_text, natural, walk
 from fullduplex.data.interaction_download import is_download, open_download
 from fullduplex.data.manifest import open_manifest
@@ -38,6 +39,10 @@ _MARKERS = frozenset(
 )
 #: Names under which a two-channel conversation lies in an item folder.
 _STEREO_STEMS = ("stereo", "conversation", "combined", "dialogue", "audio")
+#: What harvest's rules for the corpora of the French benchmark are called, before the corpus' name.
+_FRENCH = "french-"
+#: What harvest lays beside its items.
+_OF_A_HARVEST = frozenset({"harvest.json", "counts.json", "dropped.jsonl", "backchannel_reference.json"})
 _SPEAKER = re.compile(r".+_([0-9a-f]{24})", re.ASCII)
 
 
@@ -103,6 +108,11 @@ def open_dataset(
     if not items and (found := stereo_tree.recognise(root, folders)):
         remarks.add(f"read as two-channel files laid out {found}, user on the left and system on the right unless told")
         return stereo_tree.open_tree(root, folders, found, remarks, task=task, channels=channels, offset=offset)
+    if not items and any("script.json" in one.files and _is_ours(one.files["script.json"]) for one in folders):
+        raise InputError(
+            path, found="items whose sound is not there, and of which nothing else can be read", expected="their sound",
+            do=f"make it again with `fullduplex harvest --rebuild {printable(str(path))} --corpus CORPUS`",
+        )  # fmt: skip
     if not items:
         raise InputError(
             path,
@@ -147,16 +157,41 @@ def _remark_on_strays(folders: list[Folder], items: list[_Item], remarks: Remark
     for folder in folders:
         its = files_of.get(folder.parts)
         used = set(its.values()) if its else set()
+        if its is None and "script.json" in folder.files and _is_ours(folder.files["script.json"]):
+            remarks.add(
+                "items whose sound is not there, not read; `fullduplex harvest --rebuild` makes it", folder.name
+            )
+            continue
         for name, path in folder.files.items():
+            if its is None and name in _OF_A_HARVEST and "harvest.json" in folder.files:
+                continue
             if its is None:
                 remarks.add("files outside items, not read", f"{folder.name}/{as_text(name)}")
-            elif path not in used and not ("cues.json" in its and _of_a_maker(name)):
+            elif path not in used and not _of_a_maker(name, folder.files, its):
                 remarks.add(f"{printable(as_text(name))} in item folders, not read", folder.name)
 
 
-def _of_a_maker(name: str) -> bool:
-    """Return whether ``name`` is what makers of items leave beside cues.json: what each cue plays, and the script."""
-    return name == "script.json" or name.endswith((".wav", ".flac"))
+def _of_a_maker(name: str, files: Mapping[str, Path], its: Mapping[str, Path]) -> bool:
+    """Return whether ``name`` is what makers of items leave in a folder, and nobody has to read.
+
+    That is the script of an item, and what each cue of ``cues.json`` plays.
+    """
+    if name == "script.json":
+        return "cues.json" in its or _is_ours(files[name])
+    if name.endswith((".wav", ".flac")):
+        return "cues.json" in its or (
+            name in ("context.wav", "interrupt.wav") and "script.json" in files and _is_ours(files["script.json"])
+        )
+    return name == "vad.json" and "script.json" in files and _is_ours(files["script.json"])
+
+
+def _is_ours(script: Path) -> bool:
+    """Tell whether a ``script.json`` is of an item that was made here, of whatever recording."""
+    try:
+        told = read_json(script)
+    except InputError:
+        return False
+    return isinstance(told, dict) and isinstance(told.get("made_for"), str)
 
 
 def official_files(files: Mapping[str, Path]) -> dict[str, Path]:
@@ -242,8 +277,9 @@ def _task_of_files(files: Mapping[str, Path]) -> str | None:
 
 def _sets_in(above: tuple[str, ...], task: str, members: list[_Item], root_name: str) -> Iterator[_Set]:
     name = (above[-1] if above else root_name).lower()
-    # callfc/pause_handling: the folder above the task's names the corpus.
-    of_corpus = f"{(above[-2] if len(above) > 1 else root_name).lower()}_{task}" if above else ""
+    # What harvest made says by which corpus' rules; else callfc/pause_handling: the folder above the task's names it.
+    corpus = _harvested_from(members) or (above[-2] if len(above) > 1 else root_name).lower()
+    of_corpus = f"{corpus}_{task}" if above else ""
     plain = of_corpus if of_corpus in SETS and SETS[of_corpus][0] == task else ""
     dataset = name if name in SETS and SETS[name][0] == task else plain
     by_set = {dataset: members}
@@ -254,6 +290,26 @@ def _sets_in(above: tuple[str, ...], task: str, members: list[_Item], root_name:
     for its, kept in by_set.items():
         if kept:
             yield _Set(task, its, above, [(item, item.folder.parts[len(above) :] or (root_name,)) for item in kept])
+
+
+def _harvested_from(members: list[_Item]) -> str:
+    """Return the corpus of the French benchmark whose rules harvest found the items by, "" where it did not.
+
+    Rules of one's own are those of the corpus that they are based on.
+    """
+    found = set[str]()
+    for item in members:
+        script = item.folder.files.get("script.json")
+        if script is None:
+            return ""
+        try:
+            told = read_json(script)
+        except InputError:
+            return ""
+        rules = told.get("rules") if isinstance(told, dict) else None
+        found.add(rules.rpartition(" ")[2] if isinstance(rules, str) else "")
+    name = found.pop() if len(found) == 1 else ""
+    return name.removeprefix(_FRENCH) if name.startswith(_FRENCH) else ""
 
 
 def _apart(sets: list[_Set]) -> list[_Set]:

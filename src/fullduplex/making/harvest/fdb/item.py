@@ -44,7 +44,7 @@ _RELEASES = {"1.0": "Full-Duplex-Bench v1.0", "1.5": "Full-Duplex-Bench v1.5"}
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What is the same for every item of a harvest."""
+    """What is the same for every item of a conversation. ``language``: what is spoken, as two letters, "" untold."""
 
     corpus: str
     licence: str
@@ -52,6 +52,7 @@ class Origin:
     rules_name: str
     rules: FdbRules
     withheld: Withheld
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ def annotated(place: Place, score: Score, origin: Origin, sources: Sequence[Sour
         "licence": origin.licence,
         "where": origin.where,
         "rules": origin.rules_name,
+        "language": origin.language,
         "doubts": [place.floor.cut] if place.floor.cut else [],
         "turns": {role: party.told_by for role, (party, _) in parties.items()},
         "words": {role: party.side.words_from for role, (party, _) in parties.items()},

@@ -120,6 +120,7 @@ def survey(corpus: Corpus, name: str, asked: Asked, ears: Listens | None = None)
         asked.rules_name,
         asked.rules,
         Withheld.of(language, asked.names),
+        language,
     )
     # What a detector or a recogniser heard on each channel by itself has no edge in common by habit.
     floor = floor_of(conversation, asked.rules, tokens, "" if by_ear else cut_of(conversation))
