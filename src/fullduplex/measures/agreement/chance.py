@@ -8,7 +8,7 @@ throughout) nothing could have disagreed, and there is no coefficient: neither 0
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import Literal
 
@@ -20,7 +20,7 @@ from fullduplex.measures.agreement.ratings import Level, Ratings, Value, positio
 from fullduplex.measures.clusters import Floats
 from fullduplex.measures.intervals import RESAMPLES, estimate
 from fullduplex.measures.metric import Estimate
-from fullduplex.measures.resampling import Formula, estimate_of, members, ratio, summed
+from fullduplex.measures.resampling import Formula, Sums, estimate_of, members, ratio, summed
 
 #: Why a coefficient of agreement beyond chance has no value.
 EVERY_RATING_EQUAL = "every rating equal: agreement by chance is certain"
@@ -167,7 +167,8 @@ def krippendorffs_alpha(
     if level == "ordinal":
         return _ordinal_alpha(counts, owners, absent, seed, resamples)
     if level == "nominal":
-        return alpha_of_counts(counts, owners, absent, seed, resamples)
+        most = float(counts.sum())
+        return _beyond_chance(_nominal_rows(counts), _nominal_chance, owners, absent, most, seed, resamples)
     m = counts.sum(axis=1)
     # Any zero gives the same differences; one among the values keeps their squares small.
     shifted = at - at.min() if len(at) else at
@@ -178,17 +179,28 @@ def krippendorffs_alpha(
 
 
 def alpha_of_counts(
-    counts: Floats, owners: Sequence[str], absent: Mapping[str, int] | None = None, seed: int = 0,
-    resamples: int = RESAMPLES,
-) -> Estimate:  # fmt: skip
-    """Return Krippendorff's nominal alpha of how often each value was given to each item.
+    groups: Iterable[Floats], absent: Mapping[str, int] | None = None, seed: int = 0, resamples: int = RESAMPLES
+) -> Estimate:
+    """Return Krippendorff's nominal alpha of how often each value was given to each item, one group at a time.
 
-    ``counts``: shape (items, values), at least two ratings a row; ``owners``: the group of each item. It is
-    :func:`krippendorffs_alpha` where nobody needs to know who said what: for items in the millions.
+    ``groups``: of each group the counts, shape (items, values), at least two ratings a row. It is
+    :func:`krippendorffs_alpha` where nobody needs to know who said what: for items in the millions. n: items.
     """
+    rows, items = list[Floats](), 0
+    for counts in groups:
+        rows.append(_nominal_rows(counts).sum(axis=0))
+        items += len(counts)
+    table = np.stack(rows) if rows else np.empty((0, 1))
+    found = Sums(table[np.lexsort(tuple(table.T))], items)
+    most = float(table[:, 1:].sum())
+    return _of_sums(found, _nominal_chance, absent or {}, most, seed, resamples)
+
+
+def _nominal_rows(counts: Floats) -> Floats:
+    """Return the disagreement of each item, and its counts."""
     m = counts.sum(axis=1)
-    table = np.column_stack([ratio(m**2 - (counts**2).sum(axis=1), m - 1), counts])
-    return _beyond_chance(table, _nominal_chance, owners, absent or {}, float(m.sum()), seed, resamples)
+    rows: Floats = np.column_stack([ratio(m**2 - (counts**2).sum(axis=1), m - 1), counts])
+    return rows
 
 
 def _nominal_chance(sums: Floats) -> Floats:
@@ -269,14 +281,18 @@ def _beyond_chance(
     ``expected`` is on the scale of that column's sum; ``most`` is what the column would add up to were every item
     as far apart as values can be.
     """
-    found = summed(table, owners)
+    return _of_sums(summed(table, owners), expected, absent, most, seed, resamples)
 
+
+def _of_sums(
+    found: Sums, expected: Formula, absent: Mapping[str, int], most: float, seed: int, resamples: int
+) -> Estimate:
     def formula(sums: Floats) -> Floats:
         return 1 - ratio(sums[:, 0], expected(sums))
 
     farthest = None
-    if len(table) and not np.any(table[:, 0]):
-        by_chance = float(expected(table.sum(axis=0)[None])[0])
+    if len(found.rows) and not np.any(found.rows[:, 0]):
+        by_chance = float(expected(found.rows.sum(axis=0)[None])[0])
         farthest = most / by_chance if by_chance else None
     return estimate_of(
         found,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -58,14 +58,15 @@ def agreement_beyond_chance(
     Absent: ``fewer than two ratings``, the windows of a stimulus with one listener.
     Source: Krippendorff 2011.
     """
-    counts, groups, alone = list[Floats](), list[str](), 0
-    for n, panel in enumerate(panels):
-        rows = by_listener(panel, width=width, by=by)
-        if len(rows) < 2:
-            alone += rows.shape[1]
-            continue
-        said = rows.sum(axis=0, dtype=np.float64)
-        counts.append(np.column_stack([len(rows) - said, said]))
-        groups += [str(n)] * len(said)
-    table = np.concatenate(counts) if counts else np.empty((0, 2))
-    return alpha_of_counts(table, groups, {"fewer than two ratings": alone}, seed, resamples)
+    alone = {"fewer than two ratings": 0}
+
+    def counted() -> Iterator[Floats]:
+        for panel in panels:
+            rows = by_listener(panel, width=width, by=by)
+            if len(rows) < 2:
+                alone["fewer than two ratings"] += rows.shape[1]
+                continue
+            said = rows.sum(axis=0, dtype=np.float64)
+            yield np.column_stack([len(rows) - said, said])
+
+    return alpha_of_counts(counted(), alone, seed, resamples)
