@@ -200,6 +200,15 @@ def test_a_rate_that_a_chunk_announces_is_the_rate_of_its_samples() -> None:
     assert sum(len(event.samples) for event in events if isinstance(event, Chunk)) == 2_400
 
 
+def test_a_rate_that_changes_in_the_middle_loses_no_sample() -> None:
+    def said(rate: int) -> Any:
+        sound = base64.b64encode(bytes(rate // 5)).decode()
+        return content(modelTurn={"parts": [{"inlineData": {"mimeType": f"audio/pcm;rate={rate}", "data": sound}}]})
+
+    events = understood(said(48_000), said(16_000), said(24_000), content(generationComplete=True))
+    assert sum(len(event.samples) for event in events if isinstance(event, Chunk)) == 3 * 2_400
+
+
 def test_an_offset_that_is_none_is_left_out() -> None:
     (vad,) = understood({"voiceActivity": {"voiceActivityType": "ACTIVITY_START", "audioOffset": "soon"}})
     assert vad == UserVad(True, None)

@@ -240,3 +240,10 @@ def test_no_agent_is_a_sentence() -> None:
 def test_parameters_that_are_none_are_a_sentence(text: str) -> None:
     with pytest.raises(PluginError, match="NAME=VALUE"):
         make("systems", "twilio", {"parameters": text}, Path())
+
+
+@pytest.mark.parametrize("mark", [{"name": "nobody's"}, {"name": ":"}, {}])
+def test_a_mark_that_the_facade_never_sent_is_told(mark: Any) -> None:
+    told = {"event": "mark", "streamSid": "", "sequenceNumber": "1", "mark": mark}
+    with pytest.raises(Unheard, match="never sent"):
+        Agent(Behaviour()).hears(json.dumps(told))

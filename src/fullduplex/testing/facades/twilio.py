@@ -115,7 +115,9 @@ class Agent:
         if kind == "media":
             return [self._sound(about)]
         if kind == "mark":
-            id, _, played = str(about["name"]).partition(":")
+            id, _, played = str(about.get("name")).partition(":")
+            if not (id.isdecimal() and played.isdecimal()):
+                raise Unheard("a mark that was never sent")
             return [{"type": "heard", "id": int(id), "played": int(played)}]
         if kind == "stop":
             return [{"type": "finish"}]
