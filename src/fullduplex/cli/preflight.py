@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ from fullduplex.cli import _PATH, CANNOT_START, _cache, _family, _json, _Range, 
 from fullduplex.cli.keys import origin, system_keys
 from fullduplex.cli.prices import priced
 from fullduplex.errors import InputError, printable
+
+#: Instructions are settings too: so many characters of one are shown.
+_LONGEST = 4_000
 
 
 @main.command()
@@ -40,7 +45,7 @@ def preflight(
     from fullduplex.data import audio
     from fullduplex.driving.prices import prices_of
     from fullduplex.model.spans import seconds
-    from fullduplex.systems.build import build, hosted, key_names, named, needs_keys
+    from fullduplex.systems.build import build, hosted, is_charged, key_names, named, needs_keys
     from fullduplex.systems.discreet import unheard
     from fullduplex.testing import preflight as looking
 
@@ -71,6 +76,7 @@ def preflight(
             prompt=prompt,
             prices=prices,
             benchmark=looking.Benchmark(items, item_seconds),
+            charged=is_charged(spec),
         )
         checks += found.checks
         settings = found.settings
@@ -86,11 +92,25 @@ def _shown(spec: Any, checks: list[Any], settings: Any, discreet: Any, as_json: 
         mark = {"ok": "ok", "remark": "note", "missing": "MISSING"}
         for check in checks:
             click.echo(discreet(f"{check.name:<12} {mark[check.outcome]:<8} {printable(check.told, 600)}"))
-        for name, value in settings.items():
-            click.echo(discreet(f"{'in effect':<12} {'':<8} {printable(f'{name}: {value}', 300)}"))
+        for line in _lines(settings):
+            click.echo(discreet(f"{'in effect':<12} {'':<8} {printable(line, _LONGEST)}"))
     sys.stdout.flush()
     if missing:
-        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-        _say(discreet(f"{spec.name} is not ready: {missing[0].name}: {missing[0].told}{more}"))
+        # Who reads the rows has the sentences there; who reads JSON is given the first of them here.
+        why = f"{missing[0].name}: {missing[0].told}" if as_json else f"{_listed(missing)}, as told above"
+        _say(discreet(f"{spec.name} is not ready: {why}"))
         return CANNOT_START
     return 0
+
+
+def _listed(missing: list[Any]) -> str:
+    return " and ".join(dict.fromkeys(check.name for check in missing))
+
+
+def _lines(value: Any, name: str = "") -> Iterator[str]:
+    """Yield settings as lines, ``part.of.name: value`` with the value as JSON has it, texts as they are."""
+    if isinstance(value, Mapping) and (value or not name):
+        for key, inner in value.items():
+            yield from _lines(inner, f"{name}.{key}" if name else str(key))
+    else:
+        yield f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)}"

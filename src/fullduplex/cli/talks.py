@@ -168,7 +168,7 @@ def run(benchmark: str, **given: Any) -> int:
 
 def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) -> int:
     from fullduplex.conversations import planned
-    from fullduplex.systems.build import access_of
+    from fullduplex.systems.build import is_charged
 
     found = planned(given["data"], asked, driving, out, cache=_cache())
     if given["as_json"]:
@@ -186,7 +186,7 @@ def _tell_plan(asked: Any, driving: Any, out: Path, given: Mapping[str, Any]) ->
         )
     else:
         click.echo("not on the wall clock: as fast as this machine computes")
-    for line in _cost_told(found, charged=access_of(driving.system) == "closed"):
+    for line in _cost_told(found, charged=is_charged(driving.system)):
         click.echo(line)
     if found.served and found.talks > found.already:
         click.echo(f"whether its server is there was not looked at: `fullduplex preflight {driving.system}` does")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from inspect import signature
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from fullduplex import plugins
 from fullduplex.driving.link import System
@@ -104,6 +105,17 @@ def _or_a_file(spec: Spec) -> str:
     """Return the other way to give a key, where the system has an option for it."""
     has_one = "key_file" in signature(plugins.find("systems", spec.name)).parameters
     return ", or name a file that holds it with key_file" if has_one else ""
+
+
+def is_charged(spec: Spec) -> bool:
+    """Return whether somebody may ask money for a talk: it takes a vendor's key, and not from within this machine."""
+    if not key_names(spec):
+        return False
+    url = str(spec.options.get("url") or spec.options.get("base_url") or "")
+    try:
+        return urlsplit(url).hostname not in ("localhost", "127.0.0.1", "::1")
+    except ValueError:
+        return True
 
 
 def access_of(spec: Spec) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -24,8 +24,10 @@ from fullduplex.driving.observe import receive_factor, samples_received
 from fullduplex.driving.playout import Chunk, Samples
 from fullduplex.driving.prices import Prices, dollars
 from fullduplex.driving.usage import usage_of
-from fullduplex.errors import ConversationError, InputError, printable
+from fullduplex.errors import ConversationError, FullDuplexError, InputError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.model.spec import Spec
+from fullduplex.systems.pages import way_to_a_server
 from fullduplex.systems.refusals import refusal_of
 
 Outcome = Literal["ok", "remark", "missing"]
@@ -37,6 +39,15 @@ AHEAD_FROM = 1.5
 CONTINUOUS_FROM = 0.8
 #: A server that takes no connection within this is not there (seconds).
 CONNECTS_WITHIN = 10.0
+#: What it means where a system does not keep to the timing that its driver declares, and what to do.
+_AHEAD_OF_TIME = (
+    "what came ahead waits to be heard, which such a server does not reckon with when it is interrupted, so that it "
+    "would seem to stop late; look whether this is the server that the driver is for, and have it send at real time"
+)
+_NO_FRAMES = (
+    "the lag of its frames cannot be told from their number; look whether this is the server that the driver is for, "
+    "and whether it keeps up with real time"
+)
 #: How often a connection is opened to see how long it takes.
 CONNECTS = 3
 
@@ -85,16 +96,22 @@ def preflight(
     prompt: str = "",
     prices: Prices | None = None,
     benchmark: Benchmark | None = None,
+    charged: bool = True,
 ) -> Preflight:
     """Return what one talk of ``lasts`` microseconds with ``system`` shows.
 
     ``say`` is what the user says (float32 at ``rate_in``), sound like speech without. A talk that cannot be held, a
     server that is not there, and a system from which no sound comes are missing; what declares one thing and does
-    another is a remark where the numbers stay right, and missing where they would not.
+    another is a remark where the numbers stay right, and missing where they would not. ``charged``: whether somebody
+    may ask money for a talk: of one for which nobody does, and without ``prices``, nothing is said on its cost.
     """
     from fullduplex.driving.clock import run_on
 
-    return run_on(clock, _looked(system, lasts, say, prompt, prices, benchmark or Benchmark()))
+    looked = _looked(system, lasts, say, prompt)
+    found, talk = run_on(clock, looked)
+    if talk is None or not (charged or prices):
+        return found
+    return replace(found, checks=(*found.checks, _cost(talk, prices, benchmark or Benchmark())))
 
 
 async def _looked(
@@ -102,29 +119,26 @@ async def _looked(
     lasts: int,
     say: Samples | None,
     prompt: str,
-    prices: Prices | None,
-    benchmark: Benchmark,
-) -> Preflight:
+) -> tuple[Preflight, Talk | None]:
     from fullduplex.testing.probes import like_speech
 
-    checks = [*await _reached(system)]
+    checks = [*_key_sent(system), *await _reached(system)]
     if any(check.outcome == "missing" for check in checks):
-        return Preflight(tuple(checks))
+        return Preflight(tuple(checks)), None
     said = like_speech(system.traits.rate_in) if say is None else say
     talk, error = await _held(system, said, lasts, prompt)
     if error is not None:
-        checks.append(_broke(error, talk))
+        checks.append(_broke(system, error, talk))
     if talk is None:
-        return Preflight(tuple(checks))
+        return Preflight(tuple(checks)), None
     checks += [
         Checked("handshake", "ok", f"ready after {in_seconds(talk.handshake):.3f} s", _in_s(handshake=talk.handshake)),
         _heard_us(talk),
         *_came(talk, system.traits, given=say is not None),
         _instruction(talk, prompt),
         _limits(system.traits),
-        _cost(talk, prices, benchmark),
     ]
-    return Preflight(tuple(checks), plain(talk.ready.settings))
+    return Preflight(tuple(checks), plain(talk.ready.settings)), talk
 
 
 async def _held(system: System, say: Samples, lasts: int, prompt: str) -> tuple[Talk | None, Exception | None]:
@@ -159,7 +173,8 @@ async def _reached(system: System) -> list[Checked]:
             return [Checked("server", "missing", f"{where} takes no connection within {CONNECTS_WITHIN:g} s")]
         except OSError as error:
             reason = printable(error.strerror or str(error))
-            return [Checked("server", "missing", f"{where} takes no connection: {reason}", {"server": where})]
+            told = f"{where} takes no connection: {reason}; {_way(system)}"
+            return [Checked("server", "missing", told, {"server": where})]
         took.append(perf_counter() - began)
         writer.close()
     trip = sorted(took)[len(took) // 2]
@@ -167,13 +182,40 @@ async def _reached(system: System) -> list[Checked]:
     return [Checked("server", "ok", told, {"server": where, "round_trip": round(trip, 6)})]
 
 
-def _broke(error: Exception, talk: Talk | None) -> Checked:
+def _way(system: System) -> str:
+    """Return what to do where nobody is there for ``system``."""
+    url = getattr(system, "url", "")
+    return way_to_a_server(Spec(system.spec.name, {"url": url} if url else {}))
+
+
+def _key_sent(system: System) -> list[Checked]:
+    """Return a remark where ``system`` has a key that does not travel to where it is asked; nothing where it does."""
+    door, key = getattr(system, "door", None), getattr(system, "key", "")
+    if not callable(door) or not (key or getattr(system, "key_file", None)):
+        return []
+    try:
+        found = door("")
+        parts = urlsplit(found.url)
+    except (FullDuplexError, AttributeError, ValueError):
+        return []
+    within = parts.hostname in ("localhost", "127.0.0.1", "::1")
+    if parts.scheme not in ("ws", "http") or within or (key and key in f"{found.url} {dict(found.headers)}"):
+        return []
+    told = "not sent: a key travels only over an encrypted line (wss:// or https://) or within this machine"
+    return [Checked("key", "remark", told)]
+
+
+def _broke(system: System, error: Exception, talk: Talk | None) -> Checked:
     refusal = refusal_of(error)
     if refusal is not None and refusal.passing:
         when = "" if refusal.after is None else f"; it asks to wait {refusal.after:.0f} s"
         return Checked("talk", "missing", f"the server has no room now{when}: {error}", {"retry_after": refusal.after})
-    what = "it broke" if talk is not None and talk.pacing.frames else "it could not begin"
-    return Checked("talk", "missing", f"{what}: {error}")
+    if talk is not None and talk.pacing.frames:
+        return Checked("talk", "missing", f"it broke: {error}")
+    way = f"; {_way(system)}" if refusal is not None and refusal.absent else ""
+    if not way and getattr(system, "url", None) == "" and not getattr(system, "key_name", None):
+        way = "; another server may be at the usual address: say where yours runs with url="
+    return Checked("talk", "missing", f"it could not begin: {error}{way}")
 
 
 def _heard_us(talk: Talk) -> Checked:
@@ -227,9 +269,10 @@ def _timing(traits: Traits, factor: float | None, share: float) -> Checked:
     if declared in ("aligned", "reply"):
         return Checked("timing", "ok", f"declared {declared}: a file, which has no pace", values)
     if declared != "burst" and factor is not None and factor > AHEAD_FROM:
-        return Checked("timing", "missing", f"declared {declared}, and it sends {seen}: it is none such", values)
+        told = f"declared {declared}, and it sends {seen}: {_AHEAD_OF_TIME}"
+        return Checked("timing", "missing", told, values)
     if declared == "sync" and share < CONTINUOUS_FROM:
-        told = f"declared sync, a frame for a frame, and it sent for {100 * share:.0f} % of the time"
+        told = f"declared sync, a frame for a frame, and it sent for {100 * share:.0f} % of the time: {_NO_FRAMES}"
         return Checked("timing", "missing", told, values)
     if declared == "burst" and factor is not None and factor <= AHEAD_FROM:
         told = f"declared burst, and it sent {seen}: where sound is placed is right all the same"

@@ -9,10 +9,15 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from fullduplex.errors import FullDuplexError
-from fullduplex.testing.behaviour import behaviour_from_json
+from fullduplex.model.spans import seconds
+from fullduplex.model.spec import Spec
+from fullduplex.systems.build import build
+from fullduplex.testing.behaviour import Behaviour, behaviour_from_json
 from fullduplex.testing.facades import Facade, facade_of
 from fullduplex.testing.facades.serving import serve, serve_as_told
 from fullduplex.testing.loopback import USUAL
@@ -27,9 +32,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--behaviour", default="", help="what it does: JSON, or a file of it")
     parser.add_argument("--told", action="store_true", help="behaviours come over stdin, a line each")
     given = parser.parse_args(arguments)
-    behaviour = USUAL
     try:
-        facade = facade_of(given.name, json.loads(given.options))
+        options = json.loads(given.options)
+        facade = facade_of(given.name, options)
+        behaviour = usual(given.name, options)
         if facade.within is not None:
             parser.error(f"the facade of {given.name} is a part of the driver's process, and no server")
         if given.behaviour:
@@ -46,8 +52,24 @@ def main(arguments: list[str] | None = None) -> None:
             asyncio.run(_alone(facade, behaviour, given.port))
 
 
-async def _alone(facade: Facade, behaviour: object, port: int) -> None:
-    async with serve(facade, behaviour, port=port) as got:  # type: ignore[arg-type]
+def usual(name: str, options: dict[str, Any]) -> Behaviour:
+    """Return what the facade of the system called ``name`` does that nobody told what to do: at the pace declared.
+
+    A system that declares bursts is sent them, one that declares units a second of sound for each message of the user,
+    and any other its sound at real time.
+    """
+    try:
+        timing = build(Spec(name, options), Path()).traits.timing
+    except FullDuplexError:
+        # A facade without a system, or of one that needs more than this.
+        return USUAL
+    if timing == "unit":
+        return replace(USUAL, pace="per-input", chunk=seconds(1))
+    return USUAL if timing == "burst" else replace(USUAL, pace="paced")
+
+
+async def _alone(facade: Facade, behaviour: Behaviour, port: int) -> None:
+    async with serve(facade, behaviour, port=port) as got:
         _said(str(got))
         await asyncio.Event().wait()
 
