@@ -72,14 +72,16 @@ def publish(
     clocks = [_clock_rows(one.run) for one in scored]
     swayed = [_swayed(one.run) for one in scored]
     for one, rows, own, speech, depends, its in zip(scored, tables, clocks, spoken, swayed, tells, strict=True):
-        _write_tables([one], rows, one.run.path, own, speech, [*one.remarks, *depends], its)
+        alone = [*one.remarks, *asked_alike([one.run]), *depends]
+        _write_tables([one], rows, one.run.path, own, speech, alone, its)
     all_speech = {variant: [row for speech in spoken for row in speech[variant]] for variant in tables[0]}
     all_clocks = [row for own in clocks for row in own]
     all_rows = together(tables)
     remarks = _remarks(scored) + [told for depends in swayed for told in depends]
     comparison = None
-    if len(scored) > 1:
+    if len(scored) > 1 or out.resolve() != runs[0].path.resolve():
         _write_tables(scored, all_rows, out, all_clocks, all_speech, remarks, tell)
+    if len(scored) > 1:
         comparison = _compared(scored, out)
     if comparison is not None:
         write_comparison(comparison, out, tell)

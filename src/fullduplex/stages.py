@@ -228,8 +228,15 @@ def told(measured: Measured, system: str = "") -> tuple[str, ...]:
     """Return what a reader of the tables has to know of their making, with the number of items."""
     whose = f"{system}: " if system else ""
     kin = [sentence for judge in measured.judges[:1] for sentence in judge.kin]
+    anchored = any(
+        variant.variant == "anchored"
+        for name in {benchmark.name for benchmark in measured.benchmarks}
+        for variant in benchmarks.find(f"{name}@all")
+    )
     return (
         *(f"{whose}{text} ({n} item{'s' * (n > 1)})" for text, n in sorted(measured.notes.items())),
+        *(f"{whose}{sentence}" for sentence in measured.onsets.sentences(anchored=anchored)),
+        *(f"{whose}{sentence}" for sentence in measured.unspoken.sentences()),
         *(f"{whose}{sentence}" for sentence in kin),
     )
 

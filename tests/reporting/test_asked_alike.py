@@ -67,7 +67,7 @@ def test_words_that_a_system_has_of_its_own_are_its_instruction(tmp_path: Path) 
     own = told("") | {"ready": {"role": "You are a wise teacher."}}
     one, two = run(tmp_path / "a", "a", {"1": own}), run(tmp_path / "b", "b", {"1": told("")})
     assert asked_alike([one, two]) == (
-        "not every system had the same instruction: 1 of 1 items that they share differ",
+        "not every system had the same instruction: the one item that they share differs",
     )
     taken = told("Talk.") | {"ready": {"role": "Talk."}}
     same = [run(tmp_path / "c", "c", {"1": taken}), run(tmp_path / "d", "d", {"1": told("Talk.")})]

@@ -37,10 +37,15 @@ def test_a_terminal_shows_a_measure_a_line_with_its_interval_and_of_how_many(gro
 
 
 def test_the_best_of_several_has_a_star_and_one_alone_has_none(ground: Any) -> None:
-    text = shown(dimensions(ground({"alpha": tasks(3), "beta": tasks(1)})))
+    text = shown(dimensions(ground({"alpha": tasks(6, 8), "beta": tasks(2, 8)})))
     assert line(text, "Logic").count("★") == 1
     assert line(text, "Logic").index("0.750★") < line(text, "Logic").index("0.250")
-    assert "★" not in shown(dimensions(ground({"alpha": tasks(3)})))
+    assert "★" not in shown(dimensions(ground({"alpha": tasks(6, 8)})))
+
+
+def test_a_value_on_four_items_is_never_the_best(ground: Any) -> None:
+    text = shown(dimensions(ground({"alpha": tasks(3), "beta": tasks(1)})))
+    assert "★" not in line(text, "Logic")
 
 
 def test_more_systems_than_stand_side_by_side_have_a_line_each(ground: Any) -> None:

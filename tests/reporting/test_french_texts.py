@@ -42,7 +42,8 @@ def row(**given: Any) -> dict[str, Any]:
         "value": 0.25, "low": 0.1, "high": 0.5, "n": 12, "absent": {}, "rests_on": "voice activity",
         "items_language": "fr", "system_language": "en", "architecture": "end-to-end", "match": "mismatched",
     }  # fmt: skip
-    return made | given
+    made |= given
+    return {"run": f"{made['system']}.run", "label": made["system"]} | made
 
 
 def told(**given: Any) -> dict[str, Any]:

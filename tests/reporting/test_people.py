@@ -129,7 +129,7 @@ def test_a_drawing_rises_where_the_values_are() -> None:
     points = re.search(r'points="([^"]+)"', drawing)
     assert points is not None
     heights = [float(point.partition(",")[2]) for point in points[1].split()]
-    below, all_ = 230 - 40, 12
+    below, all_ = 230 - 56, 12
     assert heights[0] == below
     assert heights[1] == heights[20] == round(below - 0.75 * (below - all_), 1)
     assert heights[-1] == all_

@@ -14,7 +14,16 @@ from fullduplex.measures.statistics import estimate
 from fullduplex.model.trials import Absent
 from fullduplex.reporting.latex import latex_text
 from fullduplex.reporting.rows import estimate_row, figure
-from fullduplex.reporting.tables import csv_text, latex, markdown, markdown_text, terminal, to_json, write_parquet
+from fullduplex.reporting.tables import (
+    csv_text,
+    latex,
+    markdown,
+    markdown_text,
+    prose,
+    terminal,
+    to_json,
+    write_parquet,
+)
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 HOSTILE = "a|b<script>alert(1)</script>`_*x*_ $\\input{x}$ & 50% #1 ~^ \x1b[31m\n## no"
@@ -276,3 +285,14 @@ def test_a_row_carries_what_its_estimate_says() -> None:
     made = estimate_row("p", metric, estimate([1, 0, 1], None, {"failed": 1}, "rate"), system="A", variant="paper")
     assert (made["n"], made["absent"], made["method"], made["better"]) == (3, {"failed": 1}, "Wilson 95 %", "lower")
     assert made["low"] < made["value"] < made["high"]
+
+
+def test_code_in_a_sentence_of_ours_is_code_and_nothing_else_comes_through() -> None:
+    assert prose("see `fullduplex judge RUN`, *not* `[x](y)`") == r"see `fullduplex judge RUN`, \*not\* \`\[x\](y)\`"
+    assert prose("`<b>`") == r"\`&lt;b&gt;\`"
+
+
+def test_a_table_is_written_where_a_path_has_a_colon(tmp_path: Path) -> None:
+    (tmp_path / "x:1").mkdir()
+    write_parquet(tmp_path / "x:1" / "estimates.parquet", [row("A", "pause", "tor", 0.5, 4)])
+    assert (tmp_path / "x:1" / "estimates.parquet").read_bytes()[:4] == b"PAR1"

@@ -343,7 +343,9 @@ def _finish(
     scored: Sequence[Scored], tables: Sequence[Rows], out: Path, gates: Sequence[Any], given: Mapping[str, Any]
 ) -> int:
     from fullduplex.publish import as_json, together
+    from fullduplex.reporting.asked_alike import asked_alike
     from fullduplex.reporting.kept_language import language_of
+    from fullduplex.reporting.remarks import folded
     from fullduplex.runs.gates import check_gates
     from fullduplex.stages import failures
 
@@ -355,7 +357,9 @@ def _finish(
         rows = together(tables)
         shown = given.get("shown") or tuple(rows)
         _print_tables(scored, {variant: table for variant, table in rows.items() if variant in shown}, tell)
-        for remark in dict.fromkeys(remark for one in scored for remark in one.remarks):
+        runs = [one.run for one in scored]
+        every = [*(remark for one in scored for remark in one.remarks), *asked_alike(runs)]
+        for remark in folded(every, [run.system for run in runs]):
             click.echo(tell("note: {text}", text=printable(tell.of(remark), 500)))
         if not given.get("written", True):
             click.echo(tell("Shown only; the run keeps its own tables."))

@@ -42,7 +42,8 @@ class Track:
     seconds (two that touch stay two), ``tokens`` the file's own words; both serve
     ``released`` variants. ``acoustics`` holds numbers measured from the sound.
     ``words_from`` and ``speech_from`` name the source of each, for the report.
-    ``silent_recording``: every sample is zero. ``duration`` is the length of the recording in microseconds, or None.
+    ``silent_recording``: every sample is zero. ``peak``: the loudest sample, 1 at full scale, None where nobody
+    listened. ``duration`` is the length of the recording in microseconds, or None.
     """
 
     words: tuple[Word, ...] | None = None
@@ -54,6 +55,7 @@ class Track:
     words_from: str = ""
     speech_from: str = ""
     silent_recording: bool = False
+    peak: float | None = None
 
     def said(self, window: Span) -> str:
         """Return the words that sound in ``window``, as text."""

@@ -26,15 +26,31 @@ def asked_alike(runs: Sequence[Run]) -> tuple[str, ...]:
     words of its own in the place of a missing instruction (``role`` in its settings), these are its instruction.
     """
     found = {run.system: _asked(run) for run in runs}
-    without = {
-        system: sum(instruction == _NOT_TAKEN for instruction, _ in items.values()) for system, items in found.items()
-    }
     lacking = tuple(
-        f"{system} was not told the instruction of {n} of {len(found[system])} items: its protocol has no place for one"
-        for system, n in without.items()
-        if n
+        f"{system} was not told the instruction of {n} of {_items(len(items))}: its protocol has no place for one"
+        for system, items in found.items()
+        if (n := _untold(items))
     )
     return (*lacking, *_compared(found)) if len(runs) > 1 else lacking
+
+
+def told_what(run: Run) -> str:
+    """Return in a few words whether a run's system was told the instruction of its items; "not known" of recordings."""
+    items = _asked(run)
+    without, empty = _untold(items), sum(instruction == digest("") for instruction, _ in items.values())
+    if not items:
+        return "not known"
+    if without:
+        return f"not told in {without} of {_items(len(items))}"
+    return "none was given" if empty == len(items) else "told"
+
+
+def _untold(items: _Asked) -> int:
+    return sum(instruction == _NOT_TAKEN for instruction, _ in items.values())
+
+
+def _items(n: int) -> str:
+    return f"{n} item{'s' * (n != 1)}"
 
 
 def _compared(found: Mapping[str, _Asked]) -> tuple[str, ...]:
@@ -55,7 +71,9 @@ def _compared(found: Mapping[str, _Asked]) -> tuple[str, ...]:
     for at, what in ((0, "instruction"), (1, "user")):
         other = sum(len({asked[at] for asked in each}) > 1 for each in shared)
         if other:
-            said.append(f"not every system had the same {what}: {other} of {len(shared)} items that they share differ")
+            which = f"{other} of {len(shared)} items that they share differ"
+            which = "the one item that they share differs" if len(shared) == 1 else which
+            said.append(f"not every system had the same {what}: {which}")
     if len(said) == bool(unknown):
         which = "the one item" if len(shared) == 1 else f"{len(shared)} items"
         said.append(f"every system had the same instruction and the same user in {which} that they share")

@@ -23,6 +23,7 @@ from fullduplex.measures.metric import Estimate
 from fullduplex.measures.ranks import spearmans_rho
 from fullduplex.measures.resampling import Sums, estimate_of, ratio, summed
 from fullduplex.measures.statistics import RESAMPLES, estimate, quantile_estimate, wilson
+from fullduplex.reporting.best import FEWEST
 from fullduplex.reporting.rows import Row, figure
 from fullduplex.reporting.seats import Ground, Seat
 from fullduplex.runs.measured import Column as Found
@@ -67,6 +68,7 @@ def cell_of(ground: Ground, seat: Seat, column: Column, *, score: bool = False) 
             {
                 "value": told.value, "low": told.low, "high": told.high, "absent": told.absent, "method": told.method,
                 "unit": unit, "worth": "; ".join(dict.fromkeys(str(r["worth"]) for r in judged if r.get("worth"))),
+                "nothing_said": bool(judged) and all(r.get("nothing_said") for r in judged),
             },
             told.n,
             counted=column.statistic == "ratio" or (column.statistic == "pooled" and all(map(_counted, its.values()))),
@@ -100,6 +102,7 @@ def cell(row: Row, n: int, *, counted: bool = False, note: str = "") -> Cell:
         "judged": str(row.get("worth") or "") if value is not None else "",
         "unit": unit,
         "best": False,
+        "nothing_said": bool(row.get("nothing_said")),
         "things": "",
         "parts": [],
         "tail": "",
@@ -142,16 +145,18 @@ def mark_best(cells: Iterable[Cell | None], better: str) -> None:
     """Mark the best of a column's cells, all that print alike; none where a mark would mislead.
 
     That is: no side is better, fewer than two have a value, all have the same, the pass was by construction, or the
-    value rests on fewer than half as many items as another one does.
+    value rests on fewer than half as many items as another one does or on too few (:mod:`.best`). Of a system that said
+    nothing none is marked.
     """
     there = [one for one in cells if one is not None and one["value"] is not None]
     most = max((one["n"] for one in there), default=0)
-    fit = [one for one in there if one["note"] != BY_CONSTRUCTION and one["n"] >= BEST_RESTS_ON * most]
+    rests_on = max(FEWEST, BEST_RESTS_ON * most)
+    fit = [one for one in there if one["note"] != BY_CONSTRUCTION and one["n"] >= rests_on]
     if better not in ("higher", "lower") or len(there) < 2 or len({one["text"] for one in there}) < 2 or not fit:
         return
     top = (max if better == "higher" else min)(fit, key=lambda one: float(one["value"]))
     for one in fit:
-        one["best"] = one["text"] == top["text"]
+        one["best"] = one["text"] == top["text"] and not one["nothing_said"]
 
 
 def ratio_of(ground: Ground, seat: Seat, card: str, part: str, whole: str) -> Cell | None:

@@ -98,16 +98,17 @@ class Comparison:
     left_out: Mapping[str, int]
     clocks: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def remark(self) -> str:
+    def remark(self, tell: Language = ENGLISH) -> str:
         """Return what a reader has to know of the clocks; empty where all runs kept one."""
         kept = {name: clock or "as recorded" for name, clock in self.clocks.items()}
         if len(set(kept.values())) < 2 and "step-algorithmic" not in kept.values():
             return ""
-        told = ", ".join(f"{name}: {clock}" for name, clock in kept.items())
         if len(set(kept.values())) < 2:
-            return "The talks' work took declared times, so latencies are simulated."
-        return f"Latencies of different clocks are different things, and these runs kept several ({told})."
+            return tell("The talks' work took declared times, so latencies are simulated.")
+        told = ", ".join(f"{name}{tell(': ')}{tell.kept(clock)}" for name, clock in kept.items())
+        return tell(
+            "Latencies of different clocks are different things, and these runs kept several ({told}).", told=told
+        )
 
 
 def compare(
@@ -227,8 +228,8 @@ def markdown(comparison: Comparison, tell: Language = ENGLISH) -> str:
         f"{tell('Set aside')}{colon}{markdown_text(tell.of(what))}{colon}{count}."
         for what, count in comparison.left_out.items()
     ]
-    if comparison.remark:
-        parts.append(f"**{markdown_text(tell.of(comparison.remark))}**")
+    if remark := comparison.remark(tell):
+        parts.append(f"**{markdown_text(remark)}**")
     parts.append(
         tell(
             "Each line pairs the items that have a value in both runs. Difference: the later run minus the first. p: "

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fullduplex.errors import printable
+from fullduplex.reporting.best import FEWEST, may_be_best
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.rows import (
     Row,
@@ -115,7 +116,7 @@ def _grid(title: str, rows: Sequence[Row], tell: Language) -> Grid:
                 text = _note(row, tell)
                 number = notes.setdefault(text, len(notes) + 1) if text else 0
                 cells[system, column] = Cell(
-                    row, figure(row["value"], str(row.get("unit", ""))) in best[column], number
+                    row, may_be_best(row) and figure(row["value"], str(row.get("unit", ""))) in best[column], number
                 )
     return Grid(title, columns, heads, tuple(systems), cells, tuple(notes))
 
@@ -123,8 +124,8 @@ def _grid(title: str, rows: Sequence[Row], tell: Language) -> Grid:
 def _best(rows: Sequence[Row]) -> frozenset[str]:
     """Return the printed figures that are best in a column; none where a comparison would mislead.
 
-    Comparable: a direction is better, at least two systems have a value, and all of these
-    rest on equally many items (on the same ones, where the rows say which).
+    Comparable: a direction is better, at least two systems have a value, and all of these rest on equally many items
+    (on the same ones, where the rows say which), on enough of them (:mod:`.best`).
     """
     there = [row for row in rows if row["value"] is not None]
     if len(there) < 2 or len({row.get("better") for row in there}) != 1:
@@ -135,7 +136,7 @@ def _best(rows: Sequence[Row]) -> frozenset[str]:
     if choose is None:
         return frozenset()
     top = choose(there, key=lambda row: float(row["value"]))
-    return frozenset([figure(top["value"], str(top.get("unit", "")))])
+    return frozenset([figure(top["value"], str(top.get("unit", "")))] if there[0]["n"] >= FEWEST else ())
 
 
 def _note(row: Row, tell: Language) -> str:

@@ -14,6 +14,7 @@ from fullduplex.benchmarks.declare import Benchmark, Scenario
 from fullduplex.benchmarks.published import published
 from fullduplex.data.files import read_json
 from fullduplex.errors import InputError
+from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Trial
 from fullduplex.reporting.among_people import among_people
 from fullduplex.reporting.cards import cards, grounds
@@ -24,9 +25,12 @@ from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listed import listings
 from fullduplex.reporting.page import PageData, PageItem, write_page
 from fullduplex.reporting.provenance import accents, made_with
+from fullduplex.reporting.remarks import folded
 from fullduplex.reporting.report import Pair, corrections, departures, moved
 from fullduplex.reporting.sounds import TWIN, has_twin, sound_path
 from fullduplex.reporting.spent import spent
+from fullduplex.reporting.systems import systems_rows
+from fullduplex.runs.first_sounds import APART, first_onsets
 from fullduplex.runs.items import SEEN, event_rows, read_item, trial_or_failure
 from fullduplex.runs.judges import with_verdicts
 from fullduplex.runs.measured import Measured, scenario_of
@@ -71,17 +75,21 @@ def write_html(
         dimensions=[table for ground in told for table in dimensions(ground)],
         people=among_people(pairs),
         listed=listings(pairs),
+        made_of=systems_rows(pairs) if len(pairs) > 1 else (),
         flips=_flips(comparison),
         comparisons=_comparisons(comparison),
         about={
             "fullduplex": first.about["fullduplex"],
-            "remarks": [
-                *dict.fromkeys(remarks),
-                *_of_talks(driven, len(pairs) > 1),
-                *_whose(pairs, lambda run: [*spent(run).sentences()]),
-                *_whose(pairs, accents),
-                *(f"corrected by hand: {one}" for one in corrections(pairs)),
-            ],
+            "remarks": folded(
+                [
+                    *remarks,
+                    *_of_talks(driven, len(pairs) > 1),
+                    *_whose(pairs, lambda run: [*spent(run).sentences()]),
+                    *_whose(pairs, accents),
+                    *(f"corrected by hand: {one}" for one in corrections(pairs)),
+                ],
+                [run.system for run, _ in pairs],
+            ),
             "runs": [
                 {"system": run.system, "made with": made_with(run)} | {key: run.about.get(key) for key in _SHOWN}
                 for run, _ in pairs
@@ -185,8 +193,18 @@ def _page_item(
         turns=turns_of(trial),
         probes=probes,
         condition=condition_of(trial),
+        firsts=_firsts(trial),
         twin=twin,
     )
+
+
+def _firsts(trial: Trial) -> dict[str, float | bool]:
+    """Return when the first word and the first sound of the reply begin, and whether they are ``apart``; or nothing."""
+    found = first_onsets(trial)
+    if found is None:
+        return {}
+    word, sound = found
+    return {"word": in_seconds(word), "sound": in_seconds(sound), "apart": abs(word - sound) > APART}
 
 
 def _scenarios(measured: Measured, item: Mapping[str, Any]) -> list[tuple[Benchmark, Scenario]]:

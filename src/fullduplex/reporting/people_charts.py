@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import accumulate
+from textwrap import wrap
 from typing import Any
 
 from fullduplex.reporting.language import ENGLISH, Language
 
 _WIDTH, _HEIGHT = 420, 230
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 40
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 56
+#: An axis is told in lines of so many letters: at the size of a tick, as many as fit below it.
+_LETTERS = 50
 #: What part of the bins is drawn: from, to, and where the axis is marked, in seconds.
 _WINDOWS = {"transfer": (-2.0, 2.0, (-2, -1, 0, 1, 2))}
 _OTHERS = (0.0, 4.0, (0, 1, 2, 3, 4))
@@ -23,7 +26,9 @@ def shares(distributions: Sequence[tuple[str, Mapping[str, Any]]], kind: str, te
     ``distributions``: (name, as in ``statistics.json``); a corpus without values has no line.
     """
     low, high, marks = _WINDOWS.get(kind, _OTHERS)
-    parts = [_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 6, tell.of(_LABELS.get(kind, "s long")), "middle")]
+    lines = wrap(tell.of(_LABELS.get(kind, "length, s")), _LETTERS)
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts = [_text(middle, _HEIGHT - 22 + 15 * n, line, "middle") for n, line in enumerate(lines)]
     for mark in marks:
         x = _x(mark, low, high)
         parts.append(f'<line class="rule" x1="{x}" x2="{x}" y1="{_TOP}" y2="{_HEIGHT - _BOTTOM}"/>')

@@ -10,7 +10,7 @@ from typing import Any
 from fullduplex.errors import printable
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.people_charts import shares
-from fullduplex.reporting.people_text import ITEMS, SHOWN, cell, number, titled, told_by
+from fullduplex.reporting.people_text import ITEMS, SHOWN, cell, lie_among, lie_from, number, titled, told_by
 
 _DRAWN = {
     "transfer": "Offsets of floor transfers",
@@ -52,5 +52,13 @@ def statistics_html(told: Mapping[str, Any], tell: Language = ENGLISH) -> str:
     cut_out = ["run" in one["source"] for one in told["corpora"]]
     mixed = tell(ITEMS) if any(cut_out) and not all(cut_out) else ""
     return template.render(
-        style=Markup(style), told=told, drawings=drawings, shown=SHOWN, placed=placed, mixed=mixed, language=tell.code
+        style=Markup(style),
+        told=told,
+        drawings=drawings,
+        shown=SHOWN,
+        placed=placed,
+        mixed=mixed,
+        language=tell.code,
+        among=lie_among(told, tell),
+        away=lie_from(told, tell),
     )

@@ -16,6 +16,10 @@ from fullduplex.reporting.tables import markdown_text
 Told = Mapping[str, Any]
 #: Marks a number that rests on edges which nobody measured.
 CUT = "†"
+#: So many conversations have an interval; below there is none.
+FEWEST = 5
+#: What people are called where nobody named them.
+PEOPLE = "people"
 #: What is said where whole conversations stand beside a run's items.
 ITEMS = (
     "Items of a run are short, and were chosen or composed; whole conversations are not. For like beside like, hold a "
@@ -33,7 +37,7 @@ def statistics_markdown(told: Told, tell: Language = ENGLISH) -> str:
         parts.append(f"\n{tell('No percentiles: {why}.', why=tell.of(_fewest(told)))}")
     elif told["standings"]:
         parts += [
-            f"\n## {tell('Where each lies among {people}', people=markdown_text(told['held_against']))}\n",
+            f"\n## {markdown_text(lie_among(told, tell))}\n",
             standings_table(told, tell),
             "\n"
             + tell(
@@ -43,7 +47,7 @@ def statistics_markdown(told: Told, tell: Language = ENGLISH) -> str:
         ]
     if told["distances"]:
         parts += [
-            f"\n## {tell('How far each lies from {people}', people=markdown_text(told['held_against']))}\n",
+            f"\n## {markdown_text(lie_from(told, tell))}\n",
             distances_table(told, tell),
             "\n"
             + tell(
@@ -118,7 +122,7 @@ def distances_table(told: Told, tell: Language = ENGLISH) -> str:
         unit = "" if row["unit"] == "share" else f" {row['unit']}"
         value = "—" if row["value"] is None else f"{figure(row['value'], '', tell)}{unit}{mark}"
         lines.append([
-            tell.of(row["title"]), row["system"], row["name"], value, Figure(bounds) if bounds else "—",
+            tell.of(row["title"]), row["system"], tell.of(row["name"]), value, Figure(bounds) if bounds else "—",
             figure(row["chance"], "", tell), "—" if row["p"] is None else tell.digits(f"{row['p']:.3f}"),
             f"{row['n'][0]}, {row['n'][1]}",
         ])  # fmt: skip
@@ -130,8 +134,9 @@ def notes(told: Told, tell: Language = ENGLISH) -> str:
     said = [
         tell(
             "Units are speech with no silence over {seconds} s in it; backchannels are units. Intervals draw "
-            "conversations again, {times} times; few conversations have none.",
+            "conversations again, {times} times; there is no interval below {fewest} conversations.",
             seconds=tell.digits(f"{told['unit_ends_after']:g}"),
+            fewest=FEWEST,
             times=tell.digits(f"{told['resamples']:,}"),
         )
     ]
@@ -149,6 +154,22 @@ def notes(told: Told, tell: Language = ENGLISH) -> str:
     for one in told["corpora"]:
         said += [f"{one['name']}{tell(': ')}{printable(tell.kept(remark), 300)}" for remark in one["remarks"][:SHOWN]]
     return "\n".join(f"- {markdown_text(sentence)}" for sentence in said)
+
+
+def lie_among(told: Told, tell: Language = ENGLISH) -> str:
+    """Return the heading of the percentiles; a corpus that is not called ``people`` has its name in it."""
+    name = str(told["held_against"])
+    if name == PEOPLE:
+        return tell("Where each lies among people")
+    return tell("Where each lies among {people}", people=printable(name, 400))
+
+
+def lie_from(told: Told, tell: Language = ENGLISH) -> str:
+    """Return the heading of the distances, as :func:`lie_among` does."""
+    name = str(told["held_against"])
+    if name == PEOPLE:
+        return tell("How far each lies from people")
+    return tell("How far each lies from {people}", people=printable(name, 400))
 
 
 def titled(row: Told, tell: Language = ENGLISH) -> str:

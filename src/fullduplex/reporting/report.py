@@ -13,6 +13,7 @@ from fullduplex.benchmarks.published import published
 from fullduplex.data.files import replacing
 from fullduplex.reporting.agreement import goes_with_lines
 from fullduplex.reporting.among_people import among_people_markdown
+from fullduplex.reporting.best import nothing_said
 from fullduplex.reporting.cards import grounds
 from fullduplex.reporting.dimensions import dimensions
 from fullduplex.reporting.dimensions_text import dimensions_markdown
@@ -20,9 +21,11 @@ from fullduplex.reporting.entered import Entered, entered
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.listed import listings, listings_markdown
 from fullduplex.reporting.provenance import accents, made_with
+from fullduplex.reporting.remarks import folded
 from fullduplex.reporting.rows import estimate_row
 from fullduplex.reporting.speech import speech_markdown, speech_rows
-from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text
+from fullduplex.reporting.systems import systems_markdown
+from fullduplex.reporting.tables import JSON_KEYS, markdown, markdown_text, prose
 from fullduplex.reporting.talks import clocks_markdown, talks_markdown
 from fullduplex.reporting.trust import agreement_of, judge_of
 from fullduplex.runs.amendments import standing
@@ -46,7 +49,7 @@ def rows_of(run: Run, measured: Measured, variant: str) -> list[dict[str, Any]]:
             variant=variant,
             scenario_title=column.scenario.title,
         )
-        | {"kind": column.metric.kind, "metric_version": column.metric.version}
+        | {"kind": column.metric.kind, "metric_version": column.metric.version, "nothing_said": nothing_said(column)}
         | _judged_by(run, measured, from_judges, column)
         for column, found in measured.estimates(variant, seed)
     ]
@@ -124,7 +127,8 @@ def _write_facts(path: Path, measured: Measured) -> None:
         [("variant", text), ("scenario", text), ("item", pa.string()), ("group", pa.string()), ("metric", text),
          ("value", pa.float64()), ("absent", text), ("why", pa.string()), ("at", pa.float64())]
     )  # fmt: skip
-    with replacing(path) as part, pq.ParquetWriter(part, schema) as writer:
+    # A file of ours: by a path with a colon in it Arrow would look for a file system of that name.
+    with replacing(path) as part, part.open("wb") as file, pq.ParquetWriter(file, schema) as writer:
         for column in measured.columns.values():
             n = len(column.items)
             numbers = [None if reason else value for value, reason in zip(column.numbers, column.reasons, strict=True)]
@@ -171,7 +175,8 @@ def report_markdown(
         heading = f"{name}@{variant}"
         parts.append(markdown(table, heading=heading, published=shown if number == 0 else (), tell=tell))
         if summary:
-            parts.append(f"{heading}{colon}{markdown_text(tell.of(summary))}.\n")
+            parts.append(f"{heading}{colon}{prose(tell.of(summary))}.\n")
+    parts.append(systems_markdown(pairs, tell))
     parts.append(listings_markdown(listings(pairs), tell))
     parts.append(speech_markdown(speech, tell))
     parts.append(among_people_markdown(pairs, tell))
@@ -191,7 +196,7 @@ def report_markdown(
     for departure in departures(pairs):
         its = {key: tell.of(departure[key]) for key in ("where", "theirs", "ours", "why")}
         text = tell("{variant}, {where}: there, {theirs}; here, {ours}", **{**its, "variant": departure["variant"]})
-        parts.append(f"- {markdown_text(text)} ({markdown_text(its['why'])})")
+        parts.append(f"- {prose(text)} ({prose(its['why'])})")
     failed = {f"{run.system}: {item}": why for run, measured in pairs for item, why in measured.failed.items()}
     if failed:
         parts.append(f"\n## {tell('Failed items ({n})', n=len(failed))}\n")
@@ -201,11 +206,11 @@ def report_markdown(
     if by_hand:
         parts.append(f"\n## {tell('Corrections by hand ({n})', n=len(by_hand))}\n")
         parts += [f"- {markdown_text(tell.of(one))}" for one in by_hand]
-    told = list(dict.fromkeys(remarks))
-    told += [f"{run.system}: {sentence}" for run, _ in pairs for sentence in accents(run)]
+    told = [*remarks, *(f"{run.system}: {sentence}" for run, _ in pairs for sentence in accents(run))]
+    told = folded(told, [run.system for run, _ in pairs])
     if told:
         parts.append(f"\n## {tell('Remarks')}\n")
-        parts += [f"- {markdown_text(tell.of(remark))}" for remark in told]
+        parts += [f"- {prose(tell.of(remark))}" for remark in told]
     parts.append(f"\n## {tell('How it was made')}\n")
     for run, _ in pairs:
         about = run.about

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullduplex.data.files import replacing
 from fullduplex.errors import printable
+from fullduplex.reporting.best import FEWEST
 from fullduplex.reporting.grid import Cell, Grid, grids, published_grids
 from fullduplex.reporting.language import ENGLISH, Language
 from fullduplex.reporting.latex import latex
@@ -79,10 +80,12 @@ def markdown(rows: Sequence[Row], *, heading: str, published: Sequence[Row] = ()
     parts.append(
         tell(
             "Each cell: value [95 % interval] n. ↑ higher is better, ↓ lower is better, no arrow: neither. "
-            "Bold: the best of systems whose values rest on equally many items."
+            "Bold: the best of systems whose values rest on equally many items, {n} or more; a system that said "
+            "nothing is never best.",
+            n=FEWEST,
         )
     )
-    parts += [markdown_text(sentence) for sentence in _remarks(rows, tell)]
+    parts += [prose(sentence) for sentence in _remarks(rows, tell)]
     rows = [row for row in rows if not row.get("family") and not waits_for_a_judge(row)]
     for rests_on in dict.fromkeys(_rests_on(row) for row in rows):
         title = tell("Rests on {rests_on}", rests_on=markdown_text(tell.of(rests_on)))
@@ -141,8 +144,9 @@ def write_parquet(path: str | os.PathLike[str], rows: Iterable[Row]) -> None:
     kinds = {"value": pa.float64(), "low": pa.float64(), "high": pa.float64(), "n": pa.int64()}
     schema = pa.schema([(key, kinds.get(key, pa.string())) for key in LONG])
     table = pa.Table.from_pylist(flat, schema=schema)
-    with replacing(Path(path)) as part:
-        pq.write_table(table, part)
+    # A file of ours: by a path with a colon in it Arrow would look for a file system of that name.
+    with replacing(Path(path)) as part, part.open("wb") as file:
+        pq.write_table(table, file)
 
 
 def terminal(rows: Sequence[Row], *, heading: str = "", tell: Language = ENGLISH) -> RenderableType:
@@ -186,6 +190,14 @@ def markdown_text(text: str, limit: int = 600) -> str:
     safe = re.sub(r"([\\`*\[\]|~#!$])", r"\\\1", safe)
     # Inside a word an underscore is itself.
     return re.sub(r"(?<![0-9A-Za-z])_|_(?![0-9A-Za-z])", r"\\_", safe)
+
+
+def prose(text: str, limit: int = 600) -> str:
+    """Return a sentence of our own as Markdown: as :func:`markdown_text`, with `code` in it shown as code.
+
+    What stands between two backticks stays so where it is plain letters and signs; nothing else is left to do.
+    """
+    return re.sub(r"\\`([\w .,:/=-]+?)\\`", r"`\1`", markdown_text(text, limit))
 
 
 def _wide(grid: Grid, tell: Language) -> str:

@@ -167,10 +167,17 @@ def item_told(item: PageItem, tell: Language) -> PageItem:
             }
             for fact in item.facts
         ],
+        tracks={role: _track_told(track, tell) for role, track in item.tracks.items()},
         events=[{**event, "shown": tell.of(str(event["kind"]))} for event in item.events],
         probes=[{**read, "rows": [_probe_told(row, tell) for row in read["rows"]]} for read in item.probes],
         condition=_condition_told(item.condition, tell),
     )
+
+
+def _track_told(track: Mapping[str, Any], tell: Language) -> dict[str, Any]:
+    """Return a voice whose words' source is told where it is no name."""
+    source = str(track.get("words_from") or "")
+    return {**track, "words_from": tell("with the recording") if source == "recorded" else source}
 
 
 def _probe_told(row: Mapping[str, Any], tell: Language) -> dict[str, Any]:

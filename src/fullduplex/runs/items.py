@@ -282,8 +282,8 @@ def _track(folder: Path, name: str, item: Any, role: str, words: Any, heard: Any
     length = item["duration"].get(role)
     duration = None if length is None else seconds(length)
     told_from = speech_from if segments is not None else ""
-    zeros = sound is not None and sound.get("peak") == 0
-    return Track(spoken, speech, {}, tokens, segments, duration, words_from, told_from, zeros)
+    peak = None if sound is None else sound.get("peak")
+    return Track(spoken, speech, {}, tokens, segments, duration, words_from, told_from, peak == 0, peak)
 
 
 def _timeline(sound: Any) -> Timeline:

@@ -23,9 +23,11 @@ from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
 from fullduplex.runs.amendments import Amendments, standing
+from fullduplex.runs.first_sounds import FirstSounds
 from fullduplex.runs.items import SEEN, read_item, trial_or_failure
 from fullduplex.runs.judges import Seated, judges_of, with_verdicts
 from fullduplex.runs.run import Run
+from fullduplex.runs.unspoken import Unspoken, as_heard
 
 #: The name of a verdict (``behaviour``, of ``behaviour:b0``), and who gave it.
 Kind = tuple[str, str]
@@ -90,7 +92,8 @@ class Measured:
     ``judges`` are those of the run, whose word counts first; ``amendments`` its corrections; ``recorded`` the names of
     verdicts that came with recordings; ``learned`` what each variant learned from all of the run. ``passed_over``
     counts items of tasks that the benchmark does not have, ``notes`` what a reader of the table has to know: events
-    that a rule found, words that were recognised, recordings of zeros.
+    that a rule found, words that were recognised, recordings of zeros. ``onsets`` are those of replies by words and by
+    sound, where a latency is measured; ``unspoken`` counts sound without speech.
     """
 
     benchmarks: Sequence[Benchmark]
@@ -101,6 +104,8 @@ class Measured:
     circumstances: dict[int, Circumstances] = field(default_factory=dict)
     passed_over: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
+    onsets: FirstSounds = field(default_factory=FirstSounds)
+    unspoken: Unspoken = field(default_factory=Unspoken)
     failed: dict[str, str] = field(default_factory=dict)
     judges: tuple[Seated, ...] = ()
     amendments: Amendments = field(default_factory=lambda: Amendments(()))
@@ -183,6 +188,10 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
     if not any(scenario_of(benchmark, item) for benchmark in made.benchmarks):
         made.passed_over[_called(item)] += 1
     made.notes.update(_notes(trials[SEEN], item["task"]))
+    made.unspoken.add(trials[SEEN])
+    timed = (scenario_of(benchmark, item) for benchmark in made.benchmarks)
+    if any(metric.unit == "s" for scenario in timed if scenario is not None for metric in scenario.metrics):
+        made.onsets.add(f"{item['set']}/{item['id']}", trials[SEEN])
     for benchmark in made.benchmarks:
         scenario = scenario_of(benchmark, item)
         if scenario is None:
@@ -213,6 +222,7 @@ def measure_item(made: Measured, folder: Path, reference: Mapping[str, Any] | No
                     made.columns[key] = Column(benchmark.variant, scenario, metric)
                 found = metric.measure(one)
                 if name == item["id"]:
+                    found = as_heard(found, trials[SEEN])
                     found = made.amendments.to_fact(found, item["set"], name, benchmark.variant, metric.name)
                 made.columns[key].add(number[name], found)
 

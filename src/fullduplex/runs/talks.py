@@ -78,7 +78,7 @@ class Talks:
         clocks = ", ".join(f"{n} on the {clock} clock" for clock, n in sorted(self.clocks.items()))
         ended = ", ".join(f"{n} by {reason}" for reason, n in sorted(self.ended.items()))
         if clocks:
-            yield f"{self.n} talks: {clocks}; ended {ended}; {self.attempts} attempts"
+            yield f"{_counted(self.n, 'talk')}: {clocks}; ended {ended}; {_counted(self.attempts, 'attempt')}"
         if "step-algorithmic" in self.clocks:
             yield "on the step-algorithmic clock the system's work took declared times, so latencies are simulated"
         if self.unreadable:
@@ -94,28 +94,41 @@ class Talks:
         if self.never_began:
             yield f"{self.never_began} talk{'s' * (self.never_began != 1)} never began"
         if self.failed > self.never_began:
-            yield f"{self.failed - self.never_began} talks failed and were kept as far as they went"
+            broke = self.failed - self.never_began
+            yield f"{_counted(broke, 'talk')} failed and {_were(broke)} kept as far as {_they(broke)} went"
         if self.late:
             yield (
                 f"{self.late} talks have a frame that was sent later than its own length "
                 f"(at worst {self.worst_lateness:.3f} s), so their times cannot be trusted: {_listed(self.late_items)}"
             )
         if self.behind:
-            yield f"in {self.behind} talks the system fell behind: its frames came later and later"
+            yield f"in {_counted(self.behind, 'talk')} the system fell behind: its frames came later and later"
         if self.lost_frames:
-            yield f"in {self.lost_frames} talks frames of the system never came, though later ones did"
+            yield f"in {_counted(self.lost_frames, 'talk')} frames of the system never came, though later ones did"
         if self.discarded:
             why = ", ".join(f"{n} x {kind}" for kind, n in sorted(self.discarded.items()))
             yield f"attempts were discarded for what the user's side did, and held again: {why}"
         if self.invalid:
-            yield f"in {self.invalid} talks the user's side was not what it was meant to be in any attempt"
+            yield f"in {_counted(self.invalid, 'talk')} the user's side was not what it was meant to be in any attempt"
         if self.unsaid:
-            yield f"{self.unsaid} turns of the user never fell due, and were not said"
+            yield f"{_counted(self.unsaid, 'turn')} of the user never fell due, and {_were(self.unsaid)} not said"
         if self.whole_turns:
             yield (
-                f"in {self.whole_turns} talks the system was given its whole input at once: "
+                f"in {_counted(self.whole_turns, 'talk')} the system was given its whole input at once: "
                 "that it kept quiet holds by construction, and is no restraint"
             )
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'s' * (n != 1)}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"
+
+
+def _they(n: int) -> str:
+    return "it" if n == 1 else "they"
 
 
 def _listed(names: Sequence[str], most: int = 10) -> str:

@@ -174,10 +174,9 @@ def _reheard(
         failed = {name: why for name, why in again.failed.items() if name not in had}
         if failed:
             first, why = next(iter(failed.items()))
-            remarks.append(
-                f"{run.system}, {kind} {text}: {len(failed)} items failed and have no part in it; "
-                f"the first, {first}: {why}"
-            )
+            n = len(failed)
+            lost = "1 item failed and has no part in it" if n == 1 else f"{n} items failed and have no part in it"
+            remarks.append(f"{run.system}, {kind} {text}: {lost}; the first, {first}: {why}")
         yield Condition(kind, text), values_of(again, shown.variant)
 
 

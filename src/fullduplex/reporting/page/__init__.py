@@ -33,7 +33,7 @@ _CUT = "<!--items-->"
 #: What the scripts say: the first text of each call, and the second of those that count.
 _SAID = re.compile(r'\b(?:say|count)\((?:[^"()]*, )?"((?:[^"\\]|\\.)*)"(?:, "((?:[^"\\]|\\.)*)")?')
 #: What of an item is read when it is opened.
-_DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes", "condition")
+_DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes", "condition", "firsts")
 #: How an embedded sound is coded: Opus knows this rate, and speech needs no higher.
 _OPUS_RATE = 24_000
 
@@ -48,7 +48,8 @@ class PageItem:
     (as :func:`fullduplex.reporting.sound.peaks`). ``events``: ``kind``, ``start``, ``end``, ``text``,
     ``source``. ``facts``: ``variant``, ``metric``, ``value`` (or None), ``absent``, ``why``, ``at`` (or
     None), ``unit``. ``turns`` and ``probes``: as in :mod:`fullduplex.reporting.conversation`; ``condition``: as in
-    :mod:`fullduplex.reporting.condition`. ``twin``: it is another item's clean twin, and not counted.
+    :mod:`fullduplex.reporting.condition`. ``firsts``: when the reply's first ``word`` and first ``sound`` begin, and
+    whether they lie ``apart``; empty where one is not known. ``twin``: it is another item's clean twin, not counted.
     """
 
     system: str
@@ -63,6 +64,7 @@ class PageItem:
     turns: Sequence[Mapping[str, Any]] = ()
     probes: Sequence[Mapping[str, Any]] = ()
     condition: Mapping[str, Any] = field(default_factory=dict)
+    firsts: Mapping[str, Any] = field(default_factory=dict)
     twin: bool = False
 
     @property
@@ -85,8 +87,9 @@ class PageData:
     ``system``, ``stage``, ``means``, ``n``, ``median``, ``p90`` (seconds). ``speech``: by variant, rows as in
     :mod:`fullduplex.reporting.speech`. ``cards`` and ``dimensions``: as in :mod:`fullduplex.reporting.cards` and
     :mod:`fullduplex.reporting.dimensions`, each with the ``variant`` it is of. ``people``: rows as in
-    :mod:`fullduplex.reporting.among_people`. ``listed``: as in :mod:`fullduplex.reporting.listed`. ``about``: where
-    it comes from; ``remarks``, if it has any, are shown first.
+    :mod:`fullduplex.reporting.among_people`. ``listed``: as in :mod:`fullduplex.reporting.listed`. ``made_of``: rows
+    as in :mod:`fullduplex.reporting.systems`. ``about``: where it comes from; ``remarks``, if it has any, are shown
+    below the numbers.
     """
 
     title: str
@@ -106,6 +109,7 @@ class PageData:
     dimensions: Sequence[Mapping[str, Any]] = ()
     people: Sequence[Mapping[str, Any]] = ()
     listed: Sequence[Mapping[str, Any]] = ()
+    made_of: Sequence[Mapping[str, str]] = ()
     about: Mapping[str, Any] | None = None
 
 
@@ -177,6 +181,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
     from fullduplex.reporting.cells import parts_of
     from fullduplex.reporting.page import tables
     from fullduplex.reporting.rows import figure, interval
+    from fullduplex.reporting.systems import HEADS, NOTE
 
     style = _asset("page.css")
     # One strict function scope: the parts see each other, the page does not see them.
@@ -195,6 +200,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
         past_people=lambda rows: past_people(rows, tell),
         seconds=lambda value: tell.digits(f"{value:.3f}"),
         kept=tell.kept,
+        of=tell.of,
         by_dimension=tables.by_dimension,
         address=tables.address,
         parts=parts_of,
@@ -218,6 +224,8 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
         shown["messages"] = dict(messages(said_by_scripts(), tell))
     return environment.get_template("page.html").render(
         data=data,
+        heads=HEADS,
+        note_on_systems=tell(NOTE),
         about={key: value for key, value in about.items() if key != "remarks"},
         remarks=list(about.get("remarks") or ()),
         items=index.items,

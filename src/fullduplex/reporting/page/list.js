@@ -95,7 +95,7 @@ const makeList = (state, open) => {
       "aria-selected": String(item === state.item), "aria-setsize": shown.length, "aria-posinset": place + 1,
       onclick: () => { at = place; open(item); },
     },
-      make("span", { class: "name" }, item.item),
+      make("span", { class: "name" }, make("span", { class: "set" }, `${item.scenario}/`), item.item),
       make("span", { class: `verdict${typeof value === "string" ? " none" : ""}`, title: verdict }, verdict),
       make("span", { class: "where" }, where),
       make("span", { class: "length" }, `${item.sound ? "" : `${say("no sound")} · `}${clock(item.duration)}`));

@@ -70,6 +70,14 @@ const transcript = (name, label, track, seek, turns = []) => {
     words.length ? make("details", {}, make("summary", {}, say("as recognised")), said) : null) };
 };
 
+/** When the reply's first word and its first sound begin: rules count one or the other. */
+const firstsLine = (firsts, seek) => {
+  if (firsts?.word === undefined) return null;
+  const button = (time) => make("button", { type: "button", onclick: () => seek(Math.max(0, time - 0.5)), "aria-label": say("Go to {time} seconds", { time: figure(time) }) }, `${figure(time)} s`);
+  return make("p", { class: "small firsts" }, say("The reply’s first word:"), " ", button(firsts.word), " · ", say("its first sound:"), " ", button(firsts.sound),
+    firsts.apart ? [" ", make("span", { class: "tag" }, say("{time} s apart: a latency by words is that much off", { time: figure(Math.abs(firsts.word - firsts.sound)) }))] : null);
+};
+
 /** Names in order, each once: "probe × 5, pause". */
 const counted = (names) => [...new Set(names)].map((name) => {
   const n = names.filter((one) => one === name).length;
@@ -161,7 +169,7 @@ const openItem = async (item, scroll = false, named = true) => {
   const others = items.filter((one) => one !== item && one.scenario === item.scenario && one.item === item.item);
 
   byId("item").replaceChildren(
-    make("div", { class: "top" }, make("h3", {}, item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, say("link to this item")), files)),
+    make("div", { class: "top" }, make("h3", {}, make("span", { class: "set" }, `${item.scenario}/`), item.item), make("span", { class: "links" }, make("a", { href: linkTo(item) }, say("link to this item")), files)),
     make("p", { class: "sub" }, [scenarioTitle(item.scenario), item.task, item.system].filter((text, i, all) => text && all.indexOf(text) === i).join(" · "),
       others.length ? [` · ${say("the same item by")} `, ...others.flatMap((one, i) => [i ? ", " : "", make("a", { href: linkTo(one) }, one.system)])] : ""),
     make("div", { class: "controls" }, play, clockBox, rate, alone, make("span", { class: "gap" }), zoom),
@@ -173,7 +181,7 @@ const openItem = async (item, scroll = false, named = true) => {
   const user = transcript("user", say("User"), timeline.user, seek, details.turns), system = transcript("system", say("System"), timeline.system, seek);
   words = [[user, timeline.user], [system, timeline.system]].flatMap(([said, track]) => track.words
     .map(([, start, end], i) => ({ word: said.words[i], start, end: end ?? start })).filter(({ start }) => typeof start === "number"));
-  byId("item").append(legend(timeline, details.events, details.condition), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
+  byId("item").append(legend(timeline, details.events, details.condition), ...[conditionBox(details.condition, seek)].filter(Boolean), make("div", { class: "said" }, user.box, system.box), ...[firstsLine(details.firsts, seek)].filter(Boolean), ...probeTable(details, seek), verdictTable(details, (time) => seek(Math.max(0, time - 0.5))), sound.audio);
   timeline.show(state.variant);
   moved(0, false);
   list.draw();

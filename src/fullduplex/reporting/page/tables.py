@@ -7,8 +7,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from fullduplex.reporting.best import best_of
 from fullduplex.reporting.language import ENGLISH, Language
-from fullduplex.reporting.rows import Row, figure
+from fullduplex.reporting.rows import Row, absences, figure
 from fullduplex.reporting.tables import judges_of
 from fullduplex.reporting.talks import comparable
 
@@ -59,7 +60,12 @@ def length_of(value: float, unit: str) -> str:
 def panels(data: PageData, tell: Language = ENGLISH) -> list[dict[str, Any]]:
     """Return the main table of each variant: groups by what a metric rests on, a row a metric, a cell a system."""
     return [
-        {"variant": variant, "groups": _groups(data, variant, tell), "judges": _judges(data, variant, tell)}
+        {
+            "variant": variant,
+            "groups": _groups(data, variant, tell),
+            "without": _without(data, variant, tell),
+            "judges": _judges(data, variant, tell),
+        }
         for variant in data.variants
     ]
 
@@ -70,20 +76,47 @@ def _judges(data: PageData, variant: str, tell: Language) -> list[str]:
 
 
 def _groups(data: PageData, variant: str, tell: Language) -> list[dict[str, Any]]:
+    return [
+        {"rests_on": rests_on, "rows": _spanned(_line(cells, data.systems) for cells in rows.values())}
+        for rests_on, rows in _by_rest(data, variant, tell).items()
+        if any(row["value"] is not None for cells in rows.values() for row in cells.values())
+    ]
+
+
+#: By what a metric rests on: by scenario and metric, the row of each system.
+_ByRest = dict[str, dict[tuple[str, str], dict[str, Row]]]
+
+
+def _by_rest(data: PageData, variant: str, tell: Language) -> _ByRest:
     chosen = [row for row in data.estimates if row.get("variant") == variant and not row.get("family")]
-    by_rest: dict[str, dict[tuple[str, str], dict[str, Row]]] = {}
+    by_rest: _ByRest = {}
     for row in chosen:
         rows = by_rest.setdefault(str(row.get("rests_on") or tell("not said")), {})
         rows.setdefault((row["scenario"], row["metric"]), {})[str(row.get("system", ""))] = row
-    return [
-        {"rests_on": rests_on, "rows": _spanned(_line(cells, data.systems) for cells in rows.values())}
-        for rests_on, rows in by_rest.items()
-    ]
+    return by_rest
+
+
+def _without(data: PageData, variant: str, tell: Language) -> list[str]:
+    """Return a sentence for each group of metrics of which none has a value: a table of it would have no number."""
+    told = []
+    for rests_on, rows in _by_rest(data, variant, tell).items():
+        every = [row for cells in rows.values() for row in cells.values()]
+        if any(row["value"] is not None for row in every):
+            continue
+        # The rows are told already, reasons and all.
+        lacks = tell("; ").join(f"{_whose(row)}{tell(': ')}{absences(row, ENGLISH)}" for row in every)
+        told.append(tell("No value rests on {rests_on}: {lacks}.", rests_on=rests_on, lacks=lacks))
+    return told
+
+
+def _whose(row: Row) -> str:
+    names = (row.get("system"), row.get("scenario_title") or row["scenario"], row.get("title") or row["metric"])
+    return ", ".join(str(name) for name in names if name)
 
 
 def _line(cells: Mapping[str, Row], systems: Sequence[str]) -> dict[str, Any]:
     row = next(iter(cells.values()))
-    best = _best(cells)
+    best = {str(one.get("system", "")) for one in best_of(cells.values(), str(row.get("better")))}
     return {
         "scenario": row.get("scenario_title") or row["scenario"],
         "title": row.get("title") or row["metric"],
@@ -109,17 +142,6 @@ def _cell(row: Row | None, best: bool) -> dict[str, Any] | None:
         "unit": row.get("unit", ""),
         "best": best,
     }
-
-
-def _best(cells: Mapping[str, Row]) -> set[str]:
-    """Return the systems whose value is best; none where all are equal, one alone has a value, or no side is better."""
-    values = {system: row["value"] for system, row in cells.items() if row["value"] is not None}
-    better = next(iter(cells.values())).get("better")
-    if len(values) < 2 or better not in ("higher", "lower"):
-        return set()
-    top = max(values.values()) if better == "higher" else min(values.values())
-    best = {system for system, value in values.items() if value == top}
-    return best if len(best) < len(values) else set()
 
 
 def _spanned(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
