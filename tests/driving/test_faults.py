@@ -139,8 +139,8 @@ def test_what_is_nested_without_end_is_kept_as_deep_as_anybody_reads(tmp_path: P
 
 
 def test_ten_minutes_in_one_piece_are_refused_before_they_are_worked_through() -> None:
-    # As large as it claims to be, it would not fit.
-    vast = np.broadcast_to(np.float32(0.5), (600 * RATE + 1,))
+    # Looked at, it would be found to hold no number.
+    vast = np.full(600 * RATE + 1, np.nan, np.float32)
     with pytest.raises(BrokenTalk, match="in one piece, which is not kept") as broken:
         hold(Says(Chunk(vast)))
     assert broken.value.talk is not None and broken.value.talk.ended_by == "flooded"
@@ -152,3 +152,8 @@ def test_samples_beyond_all_measure_are_full_scale() -> None:
     assert isinstance(chunk, Chunk)
     top = 1 - 2**-23
     assert chunk.samples.tolist() == [top, -1.0, top, -1.0, 0.5]
+
+
+def test_samples_that_are_no_array_are_a_sentence() -> None:
+    with pytest.raises(BrokenTalk, match="sent a chunk that is no audio"):
+        hold(Says(Chunk([[1.0], "a"])))  # type: ignore[arg-type]

@@ -248,9 +248,7 @@ class _Talking:
             raise ConversationError(f"told a time that is none with its {type(event).__name__.lower()}")
         if isinstance(event, Chunk | Flush):
             if isinstance(event, Chunk):
-                if not self.whole and np.size(event.samples) > FLOOD // SECOND * self.traits.rate_out:
-                    raise _Ended("sent more than ten minutes of audio in one piece, which is not kept", "flooded")
-                event = _sound(event)
+                event = _sound(event, None if self.whole else FLOOD // SECOND * self.traits.rate_out)
             self.player.take(event)
             self.received.append(event)
             queued = self.player.queued() * SECOND // self.traits.rate_out - event.arrived
@@ -412,10 +410,10 @@ def _cut(samples: Samples, length: int) -> Samples:
     return samples[:length] if length <= len(samples) else np.pad(samples, (0, length - len(samples)))
 
 
-def _sound(chunk: Chunk) -> Chunk:
+def _sound(chunk: Chunk, most: int | None = None) -> Chunk:
     """Return ``chunk`` as float32 samples of one channel on the grid of 24 bits, which the log holds without loss.
 
-    Raises :class:`ConversationError` for what is not finite samples of one channel.
+    Raises :class:`ConversationError` for what is not finite samples of one channel, ``most`` of them.
     """
     try:
         samples = np.ascontiguousarray(chunk.samples, np.float32)
@@ -423,6 +421,8 @@ def _sound(chunk: Chunk) -> Chunk:
         raise ConversationError("sent a chunk that is no audio") from None
     if samples.ndim != 1:
         raise ConversationError(f"sent a chunk of {samples.ndim} dimensions, not of one channel")
+    if most is not None and len(samples) > most:
+        raise _Ended("sent more than ten minutes of audio in one piece, which is not kept", "flooded")
     if not np.isfinite(samples).all():
         raise ConversationError("sent samples that are not numbers")
     even = np.clip(samples, -1, 1)
