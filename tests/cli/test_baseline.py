@@ -157,6 +157,16 @@ def test_a_system_s_run_is_no_people(tmp_path: Path) -> None:
     assert command("baseline", out / "people.run").exit_code == 0
 
 
+def test_a_run_of_people_whose_turns_were_cut_says_so(tmp_path: Path) -> None:
+    items, out = tmp_path / "relB", tmp_path / "out"
+    assert command("harvest", dialogue(tmp_path / "c"), "--rules", "french-callfc", "--out", items).exit_code == 0
+    counts = json.loads((items / "counts.json").read_text("utf-8"))
+    counts["doubts"] = [{"conversation": "0", "doubt": "9 of 9 floor transfers were cut"}] * 2
+    (items / "counts.json").write_text(json.dumps(counts))
+    found = command("baseline", items, "--as", "fdb-french", "--recogniser", "recorded", "--out", out, "--no-page")
+    assert "note: 9 of 9 floor transfers were cut (2 conversations of the items' corpus)" in found.output
+
+
 def dialogue(folder: Path) -> Path:
     """Write a French talk in CHAT, which tells its language, with turns that are answered."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ from fullduplex.data.fdb_folder import read_tokens, words_of
 from fullduplex.data.files import brief, clear_parts, member, read_json, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.errors import InputError
-from fullduplex.making.harvest.fdb.harvest import SUMMARY, harvest_fdb
+from fullduplex.making.harvest.fdb.harvest import COUNTS, SUMMARY, harvest_fdb
 from fullduplex.making.harvest.fdb.item import SCRIPT
 from fullduplex.making.harvest.fdb.rules import FDB_RULES
 from fullduplex.making.harvest.fdb.survey import Asked as SurveyAsked
@@ -193,7 +193,7 @@ def people_run(
     asked = replace(asked, system=asked.system or "people")
     # What harvest itself laid beside the items is no news.
     news = [one for one in data.remarks if not one.startswith(("files outside items", "script.json"))]
-    remarks = (*news, *remarks_of(entries))
+    remarks = (*news, *_doubts_of(items), *remarks_of(entries))
     plan = settled(chosen, entries, asked, cache, remarks)
     side = told.get("system_side")
     whose = {
@@ -204,6 +204,16 @@ def people_run(
     }
     run = Run.begin(out, about(chosen, items, entries, asked, asked.system) | {"people": whose})
     return heard_and_measured(run, entries, plan, asked, cache=cache, engine=engine, progress=progress)
+
+
+def _doubts_of(items: Path) -> Iterator[str]:
+    """Yield why times of the corpus that the items are from are not to be relied on, as harvest found."""
+    counts = items / COUNTS
+    told = read_json(counts) if counts.is_file() else {}
+    rows = told.get("doubts") if isinstance(told, dict) else None
+    found = Counter(str(row.get("doubt")) for row in rows or () if isinstance(row, dict))
+    for doubt, n in found.items():
+        yield f"{doubt} ({n} conversation{'s' * (n > 1)} of the items' corpus)"
 
 
 def remarks_of(entries: Sequence[Entry]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from fullduplex.making.harvest.fdb.rules import BRIEF, SILENT, FdbRules
 from fullduplex.model.spans import Span, Timeline, ms
 
 #: Where turns were cut, an overlap or a gap shorter than this is the transcriber's mark. Ours: of the 558 transfers of
-#: CALLFRIEND's French call 547 lie within 30 ms of 0, and 8 beyond 50 ms.
+#: CALLFRIEND's French call 547 lie within 30 ms of 0, and 6 beyond 50 ms.
 CUT_WITHIN = ms(50)
 
 
