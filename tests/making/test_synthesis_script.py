@@ -11,7 +11,7 @@ import pytest
 
 from fullduplex.errors import InputError
 from fullduplex.making.script import Phrase
-from fullduplex.making.script_file import read_script, shipped
+from fullduplex.making.script_file import TASKS, read_script, shipped
 from fullduplex.model.spans import ms, seconds
 
 
@@ -131,3 +131,12 @@ def test_what_is_no_script_is_refused(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with pytest.raises(InputError):
         read_script(path)
+
+
+def test_the_script_of_the_guide_makes_every_task(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "how-to" / "make-items.md").read_text(encoding="utf-8")
+    section = page.partition("## All tasks of Full-Duplex-Bench v1.0")[2].partition("\n## ")[0]
+    script = tmp_path / "all.json"
+    script.write_text(section.partition("```json\n")[2].partition("```")[0])
+    made = {entry.dataset: entry.task for entry in read_script(script)}
+    assert len(made) == 5 and set(made.values()) == set(TASKS)

@@ -166,7 +166,8 @@ def alone(name: str) -> Iterator[str]:
 def test_a_facade_is_served_at_the_pace_that_its_system_declares() -> None:
     paces = {name: usual(name, {}).pace for name in ("gemini-live", "gpt-live", "pipecat", "minicpm-o", "no-such:one")}
     assert paces == {
-        "gemini-live": "burst", "gpt-live": "paced", "pipecat": "paced", "minicpm-o": "per-input", "no-such:one": "burst",
+        "gemini-live": "burst", "gpt-live": "paced", "pipecat": "paced", "minicpm-o": "per-input",
+        "no-such:one": "burst",
     }  # fmt: skip
 
 

@@ -6,14 +6,21 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from fullduplex.cli import main
+from fullduplex.data import audio
+from fullduplex.driving.clock import run_on
 from fullduplex.driving.link import Traits
 from fullduplex.errors import ConversationError
+from fullduplex.model.spans import seconds
 from fullduplex.systems.function import Function
 from fullduplex.systems.scripted import Scripted
 from fullduplex.testing import probes
 from fullduplex.testing.conform import conform
+from fullduplex.testing.loopback import USUAL, Twin
 from fullduplex.testing.stage import CaseResult
 
 _STEPS = """
@@ -101,3 +108,25 @@ def test_after_a_talk_that_broke_late_no_other_is_held(monkeypatch: pytest.Monke
     assert len(opened) == 1 and {one.outcome for one in found.values()} == {"failed"}
     assert "nobody there" in found[8].why and found[15].why.startswith("not held")
     assert found[25].why.startswith("not held")
+
+
+@pytest.mark.parametrize("seconds_of_speech", [2, 15])
+def test_silence_behind_a_question_keeps_nobody_from_interrupting_the_reply(seconds_of_speech: int) -> None:
+    system = Twin(USUAL.to_json())
+    rate = system.traits.rate_in
+    said = np.concatenate([probes.like_speech(rate, seconds(seconds_of_speech)), np.zeros(7 * rate, np.float32)])
+    (result,) = run_on("virtual", probes.probe(system, "virtual", [3], said))
+    assert result.outcome == "passed", result.why
+
+
+def test_what_is_said_ends_with_its_last_sound() -> None:
+    sound = np.array([0, 0.5, -0.2, 0.005, 0, 0], np.float32)
+    assert probes.said_of(sound).tolist() == sound[:3].tolist()
+    assert len(probes.said_of(np.zeros(9, np.float32))) == 9 and len(probes.said_of(sound[:0])) == 0
+
+
+def test_that_silence_is_left_out_is_said(tmp_path: Path) -> None:
+    audio.write(tmp_path / "question.wav", np.r_[np.full(1_600, 0.3), np.zeros(16_000)].astype(np.float32), 16_000)
+    given = ["conform", "scripted", "--case", "3", "--clock", "virtual", "--say", str(tmp_path / "question.wav")]
+    found = CliRunner().invoke(main, given)
+    assert "note: question.wav ends in 1.0 s of silence, which is left out" in found.stderr

@@ -134,7 +134,12 @@ def _write_script(script: Path, given: Any) -> None:
               type=click.Choice(["wall", "virtual", "step-honest", "step-algorithmic"]),
               help="What time is; several times for several. Default: the system's own.")  # fmt: skip
 @click.option("--case", "cases", multiple=True, type=click.IntRange(1, 26), help="Only this case; may be repeated.")
-@click.option("--say", type=_PATH, metavar="FILE", help="What the user says to a system that is judged from outside.")
+@click.option(
+    "--say",
+    type=_PATH,
+    metavar="FILE",
+    help="What the user says to a system that is judged from outside; silence behind it is left out.",
+)
 @_json
 def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: Path | None, as_json: bool) -> int:
     """Try a system, or its driver, on the 26 cases of conformance; exit 4 where one fails.
@@ -148,6 +153,7 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
     from fullduplex.systems.build import build, named
     from fullduplex.testing.conform import conform as tried
     from fullduplex.testing.conform import failed, render, to_json, unjudged
+    from fullduplex.testing.probes import said_of
 
     spec = named(system)
     built = build(spec, _cache(), keys=system_keys(spec))
@@ -155,6 +161,10 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
     if say is not None:
         samples, rate = audio.read(say)
         said = audio.resample(samples, rate, built.traits.rate_in)
+        ends = len(said_of(said))
+        if len(said) - ends >= built.traits.rate_in // 10:
+            behind = (len(said) - ends) / built.traits.rate_in
+            _say(f"note: {say.name} ends in {behind:.1f} s of silence, which is left out: the user speaks on")
 
     def told(result: Any) -> None:
         if not as_json and sys.stderr.isatty():

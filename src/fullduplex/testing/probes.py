@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fullduplex.driving.clock import Clock
-from fullduplex.driving.cues import at, into_reply
+from fullduplex.driving.cues import AUDIBLE, at, into_reply
 from fullduplex.driving.drive import BrokenTalk, HangUp, Talk, Turn, drive
 from fullduplex.driving.link import System
 from fullduplex.driving.observe import (
@@ -35,7 +35,8 @@ from fullduplex.testing.cases import CASES
 from fullduplex.testing.stage import CaseResult, Failed, Measured, expect
 from fullduplex.testing.watched import Seen, Watched
 
-#: How long a talk may last, and how long the user waits in silence before hanging up.
+#: How long a talk may last in which two seconds are said at a time, and how long the user waits in silence
+#: before hanging up.
 LONGEST, QUIET = seconds(20), seconds(3)
 #: After a talk that broke and took longer, in real seconds, no other is held.
 GIVEN_UP_AFTER = 45.0
@@ -59,6 +60,15 @@ def like_speech(rate: int, length: int = seconds(2), seed: int = 1) -> Samples:
     return made
 
 
+def said_of(sound: Samples) -> Samples:
+    """Return ``sound`` without the silence behind its last word (below -40 dB); whole where it is silence alone.
+
+    A user who is silent for seconds after a question would have the reply behind them before their next words.
+    """
+    loud = np.flatnonzero(np.abs(sound) > AUDIBLE)
+    return sound[: int(loud[-1]) + 1] if len(loud) else sound
+
+
 @dataclass(slots=True)
 class _Held:
     """A talk as it was held: ``error`` where it broke."""
@@ -78,7 +88,9 @@ class _Probes:
     """The talks, each held once, when a case first needs it."""
 
     def __init__(self, system: System, say: Samples) -> None:
-        self.system, self.say = system, say
+        self.system, self.say = system, said_of(say)
+        #: How long they last beyond :data:`LONGEST`, since something long is said.
+        self.longer = max(0, len(self.say) * SECOND // system.traits.rate_in - seconds(2))
         self.frame = system.traits.frame or ms(20)
         self._held: dict[str, _Held] = {}
         self._given_up = ""
@@ -111,11 +123,13 @@ class _Probes:
 
     async def answered(self) -> _Held:
         turns = [Turn(self.say, at(ms(500)))]
-        return await self._hold("answered", turns, length=LONGEST, hang_up=HangUp(QUIET, seconds(12)))
+        return await self._hold("answered", turns, length=LONGEST + self.longer, hang_up=HangUp(QUIET, seconds(12)))
 
     async def interrupted(self) -> _Held:
         turns = [Turn(self.say, at(ms(500))), Turn(self.say, into_reply(seconds(1)))]
-        return await self._hold("interrupted", turns, length=LONGEST, hang_up=HangUp(QUIET, seconds(12)))
+        return await self._hold(
+            "interrupted", turns, length=LONGEST + 2 * self.longer, hang_up=HangUp(QUIET, seconds(12))
+        )
 
     async def stalled(self) -> _Held:
         return await self._hold("stalled", (), length=seconds(3), stalls=seconds(1) // self.frame, stall=ms(800))

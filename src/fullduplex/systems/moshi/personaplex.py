@@ -31,9 +31,10 @@ class PersonaPlex:
     """A talk with a PersonaPlex server at ``url`` (``ws://`` or ``wss://``; without a path, ``/api/chat``).
 
     ``voice``: a file in the server's folder of voices; NATF0 to NATF3, NATM0 to NATM3, VARF0 to VARF4 and VARM0 to
-    VARM4 need no ``.pt``. ``role`` is its text prompt where an item has none of its own. ``model`` is the checkpoint
-    that you started it with: kept with the run, and not verified. ``verify``: whether its certificate has to be a
-    trusted one. ``ready_within``: seconds for the handshake, which comes after both prompts are processed.
+    VARM4 need no ``.pt``, any other is given with its ending. ``role`` is its text prompt where an item has none of its
+    own. ``model`` is the checkpoint that you started it with: kept with the run, and not verified. ``verify``: whether
+    its certificate has to be a trusted one. ``ready_within``: seconds for the handshake, which comes after both prompts
+    are processed.
     """
 
     url: str = ""
@@ -50,6 +51,11 @@ class PersonaPlex:
         if not self.voice or set(self.voice) & set("/\\") or not self.voice.isprintable():
             raise ValueError(
                 f"voice: found {self.voice!r}, expected the name of a file in the server's folder of voices"
+            )
+        if self.voice not in _VOICES and "." not in self.voice.strip("."):
+            raise ValueError(
+                f"voice: found {self.voice!r}, expected NATF0 to NATF3, NATM0 to NATM3, VARF0 to VARF4, VARM0 to "
+                "VARM4, or a file in the server's folder of voices with its ending, such as my_voice.pt or my_voice.wav"
             )
         if not self.role.strip():
             raise ValueError("role: found nothing, expected words: an empty text prompt fails the server")
