@@ -13,6 +13,7 @@ import pytest
 
 from fullduplex import plugins
 from fullduplex.errors import PluginError
+from fullduplex.testing.facades import facade_of, has_facade
 
 
 @pytest.fixture
@@ -77,3 +78,14 @@ def test_options_that_a_spec_may_not_hold_are_not_listed(name: str, kept: str, t
         plugins.make("systems", name, {"no_such": 1}, tmp_path)
     listed = str(error.value).partition("it has: ")[2].split(", ")
     assert kept in listed and not {"key", "key_id", "session_token", "cache", "names"} & set(listed)
+
+
+def test_a_facade_that_is_announced_and_not_there_is_no_system_without_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = plugins._members("facades") | {"moshi": EntryPoint("moshi", "math:no_facade", "fullduplex.facades")}
+    usual = plugins._members
+    monkeypatch.setattr(plugins, "_members", lambda family: found if family == "facades" else usual(family))
+    assert has_facade("moshi") and not has_facade("recorded")
+    with pytest.raises(PluginError, match="announced as math:no_facade, which is not there"):
+        facade_of("moshi")

@@ -130,3 +130,8 @@ def test_that_silence_is_left_out_is_said(tmp_path: Path) -> None:
     given = ["conform", "scripted", "--case", "3", "--clock", "virtual", "--say", str(tmp_path / "question.wav")]
     found = CliRunner().invoke(main, given)
     assert "note: question.wav ends in 1.0 s of silence, which is left out" in found.stderr
+
+
+def test_a_server_that_is_not_there_is_told_with_its_page() -> None:
+    found = CliRunner().invoke(main, ["conform", "moshi:url=ws://127.0.0.1:9", "--case", "8", "--json"])
+    assert found.exit_code == 4 and "docs/systems/moshi.md says how" in found.stdout

@@ -122,7 +122,7 @@ def drive(benchmark: str, **given: Any) -> int:
             f"{counted(len(held.tasks), 'talk')}: {out}; `fullduplex run` with the same options hears and measures them"
         )
     for key, why in list(failed.items())[:1]:
-        _say(f"{counted(len(failed), 'talk')} failed, kept as far as each went; the first, {key}: {why}")
+        _say(f"{counted(len(failed), 'talk')} failed; the first, {key}: {why}")
     return SOME_FAILED if failed else 0
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from inspect import signature
 
 from fullduplex import plugins
+from fullduplex.driving.link import System
 from fullduplex.errors import PluginError
 from fullduplex.model.spec import Spec
+from fullduplex.systems.refusals import refusal_of
 
 #: The folder of the pages.
 FOLDER = "docs/systems"
@@ -42,6 +44,18 @@ def way_to_a_server(spec: Spec) -> str:
     return f"start its server{told}, or say where it runs with url=: {spec.name}:url=…"
 
 
+def no_server(error: BaseException, system: System) -> str:
+    """Return what to do, as the end of the sentence ``error``, where it says that nobody is there; else nothing."""
+    refusal = refusal_of(error)
+    return f"; {way_for(system)}" if refusal is not None and refusal.absent else ""
+
+
+def way_for(system: System) -> str:
+    """Return what to do where nobody answers for ``system``, whose own ``url`` may be the usual one (empty)."""
+    url = getattr(system, "url", "")
+    return way_to_a_server(Spec(system.spec.name, {"url": url} if url else {}))
+
+
 def is_served(spec: Spec) -> bool:
     """Return whether the system is one that is talked with at an address: its class has an option for that."""
     try:
@@ -51,4 +65,4 @@ def is_served(spec: Spec) -> bool:
     return bool({"url", "base_url"} & set(options))
 
 
-__all__ = ["FOLDER", "is_served", "page_of", "way_to_a_server"]
+__all__ = ["FOLDER", "is_served", "no_server", "page_of", "way_for", "way_to_a_server"]

@@ -26,8 +26,7 @@ from fullduplex.driving.prices import Prices, dollars
 from fullduplex.driving.usage import usage_of
 from fullduplex.errors import ConversationError, FullDuplexError, InputError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
-from fullduplex.model.spec import Spec
-from fullduplex.systems.pages import way_to_a_server
+from fullduplex.systems.pages import no_server, way_for
 from fullduplex.systems.refusals import refusal_of
 
 Outcome = Literal["ok", "remark", "missing"]
@@ -173,19 +172,13 @@ async def _reached(system: System) -> list[Checked]:
             return [Checked("server", "missing", f"{where} takes no connection within {CONNECTS_WITHIN:g} s")]
         except OSError as error:
             reason = printable(error.strerror or str(error))
-            told = f"{where} takes no connection: {reason}; {_way(system)}"
+            told = f"{where} takes no connection: {reason}; {way_for(system)}"
             return [Checked("server", "missing", told, {"server": where})]
         took.append(perf_counter() - began)
         writer.close()
     trip = sorted(took)[len(took) // 2]
     told = f"{where} takes connections; a round trip takes {trip * 1_000:.1f} ms"
     return [Checked("server", "ok", told, {"server": where, "round_trip": round(trip, 6)})]
-
-
-def _way(system: System) -> str:
-    """Return what to do where nobody is there for ``system``."""
-    url = getattr(system, "url", "")
-    return way_to_a_server(Spec(system.spec.name, {"url": url} if url else {}))
 
 
 def _key_sent(system: System) -> list[Checked]:
@@ -212,7 +205,7 @@ def _broke(system: System, error: Exception, talk: Talk | None) -> Checked:
         return Checked("talk", "missing", f"the server has no room now{when}: {error}", {"retry_after": refusal.after})
     if talk is not None and talk.pacing.frames:
         return Checked("talk", "missing", f"it broke: {error}")
-    way = f"; {_way(system)}" if refusal is not None and refusal.absent else ""
+    way = no_server(error, system)
     if not way and getattr(system, "url", None) == "" and not getattr(system, "key_name", None):
         way = "; another server may be at the usual address: say where yours runs with url="
     return Checked("talk", "missing", f"it could not begin: {error}{way}")

@@ -31,6 +31,7 @@ from fullduplex.driving.placements import fit_source, source_points
 from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
 from fullduplex.errors import ConversationError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
+from fullduplex.systems.pages import no_server
 from fullduplex.testing.cases import CASES
 from fullduplex.testing.stage import CaseResult, Failed, Measured, expect
 from fullduplex.testing.watched import Seen, Watched
@@ -109,7 +110,7 @@ class _Probes:
             except BrokenTalk as error:
                 held.talk, held.error = error.talk, str(error)
             except ConversationError as error:
-                held.error = str(error)
+                held.error = f"{error}{no_server(error, self.system)}"
             if held.error and perf_counter() - began > GIVEN_UP_AFTER:
                 # The next talk would last as long, and so would the one after that.
                 self._given_up = f"not held, since the one before took {perf_counter() - began:.0f} s: {held.error}"
