@@ -19,6 +19,7 @@ from fullduplex.errors import InputError
 from fullduplex.measures.interaction import scene
 from fullduplex.measures.judged_reply import by_person
 from fullduplex.measures.metric import Estimate, Metric
+from fullduplex.measures.squeezed import squeezed
 from fullduplex.measures.statistics import estimate
 from fullduplex.model.spans import in_seconds
 from fullduplex.model.trials import Absent, Fact, Trial, Verdict
@@ -291,6 +292,8 @@ def _notes(trial: Trial, task: str) -> Iterator[str]:
             yield f"{task}: no event is annotated; found on the user's channel: {event.source}"
     if trial.system.words_from not in ("", "recorded"):
         yield f"the system's words are from: {trial.system.words_from}"
+    if squeezed(trial.system.words or ()):
+        yield "the system's words that nobody can say in the time they are given, counted as they are"
     if trial.system.silent_recording:
         yield "system recordings that are all zeros: a silent system, or a recording that failed"
     placing = (trial.item.reference.get("interaction") or {}).get("placing", ())
