@@ -402,7 +402,7 @@ def test_items_that_another_detector_cannot_hear_are_told(folder: Path, tmp_path
     sound.write_bytes(b"junk")
     found = sensitivity([run], detectors=["energy"], cache=tmp_path / "cache")
     (told,) = found.remarks
-    assert "detector energy: 1 items failed and have no part in it; the first, user_interruption/0: " in told
+    assert "detector energy: 1 item failed and has no part in it; the first, user_interruption/0: " in told
     assert "Not tried, or not in full" in sensitivity_markdown(to_json(found))
 
 

@@ -69,7 +69,7 @@ def test_backchannels_heard_by_the_detector_score_as_the_script_scores_them(
     value, n = means("v1_backchannel_vad", commit, key)
     assert found["n"] == n
     assert found["value"] == pytest.approx(value, abs=6e-5)
-    assert found["absent"] == {"failed": 1, "no output": 1}
+    assert found["absent"] == {"failed": 1, "no words": 1}
 
 
 @cases

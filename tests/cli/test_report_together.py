@@ -65,3 +65,30 @@ def test_several_runs_need_a_folder(tmp_path: Path) -> None:
     found = CliRunner().invoke(main, ["report", str(tmp_path), str(tmp_path)])
     assert found.exit_code == 2
     assert "--out" in found.stderr
+
+
+def test_a_report_stands_in_a_folder_whose_name_has_a_colon(tmp_path: Path) -> None:
+    run = scored(tmp_path / "a", tmp_path / "x:1", "quick", 2.5)
+    assert (run / "measures.parquet").is_file() and (run / "estimates.parquet").is_file()
+
+
+def test_one_run_reported_elsewhere_has_its_tables_there(tmp_path: Path) -> None:
+    run = scored(tmp_path / "a", tmp_path / "a.run", "quick", 2.5)
+    found = CliRunner().invoke(main, ["report", str(run), "--out", str(tmp_path / "y:2"), "--no-page"])
+    assert found.exit_code == 0, found.output
+    assert f"Tables: {tmp_path / 'y:2' / 'report.md'}" in found.stdout
+    assert "quick" in (tmp_path / "y:2" / "report.md").read_text()
+    assert (tmp_path / "y:2" / "estimates.parquet").is_file()
+
+
+def test_the_terminal_tells_who_was_told_what_as_the_report_does(tmp_path: Path) -> None:
+    runs = [scored(tmp_path / name, tmp_path / f"{name}.run", name, 2.5) for name in ("quick", "slow")]
+    for number, run in enumerate(runs):
+        for folder in (run / "trials" / "user_interruption").iterdir():
+            taken = {"prompt": "Be kind.", "ready": {"prompt_taken": bool(number)}, "made_of": {"stimulus": "x"}}
+            (folder / "talk.json").write_text(json.dumps(taken))
+    out = tmp_path / "both"
+    found = CliRunner().invoke(main, ["report", *map(str, runs), "--out", str(out), "--no-page"])
+    assert found.exit_code == 0, found.output
+    sentence = "quick was not told the instruction of 3 of 3 items"
+    assert f"note: {sentence}" in found.stdout and sentence in (out / "report.md").read_text()
