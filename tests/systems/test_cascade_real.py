@@ -75,9 +75,13 @@ def test_a_question_is_understood_and_the_answer_is_intelligible(cache: Path) ->
     assert abs(in_seconds(words[0].span.start) - stage["at"]["first_audio"]) < 0.1
 
 
-def test_with_its_own_parts_a_talk_repeats_to_the_byte(cache: Path) -> None:
+def test_with_its_own_parts_a_talk_repeats_to_the_byte_whatever_is_talked_of_in_between(cache: Path) -> None:
     turns = asks(QUESTION, 0.5), asks("Wait, I meant a film.", 4.5)
-    one, other = (hold(Cascade(cache=cache, limit=30), *turns, length=10) for _ in range(2))
+    cascade = Cascade(cache=cache, limit=30)
+    one = hold(cascade, *turns, length=10)
+    # It ends while the answer is still being written.
+    hold(cascade, asks("A lemon tree likes a sunny place. How often do I water it?", 0.3), length=5)
+    other = hold(cascade, *turns, length=10)
     assert np.array_equal(one.system, other.system) and one.notes == other.notes
     (flush,) = [event for event in one.received if isinstance(event, Flush)]
     assert flush.scope == "r1" and ms(4700) <= flush.arrived < ms(5200)

@@ -25,7 +25,8 @@ class LlamaCpp:
     ``temperature`` 0 takes the likeliest token each time; above it, ``seed`` draws. ``repeat`` above 1 makes tokens
     that were used less likely; without it so small a model echoes its user. ``context`` is how many tokens it can see.
     ``threads`` 1 repeats exactly; several may not. ``keep_prompt`` spares reading the earlier turns again, and
-    may change a reply, because sums are then made in another order.
+    may change a reply, because sums are then made in another order: one that depends on what was asked before, also
+    in another talk.
 
     The model is loaded at the first reply and once in a process. The library opens a port on 127.0.0.1 for it.
     Raises :class:`PluginError` where xllamacpp is not installed or the weights are not at hand.
