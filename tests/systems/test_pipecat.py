@@ -189,7 +189,7 @@ def test_a_fatal_error_ends_the_talk() -> None:
     async def events() -> list[Any]:
         return [e async for e in Talking(Reading(rtvi("error", error="no key", fatal=True)), Pipecat(), False)]
 
-    assert asyncio.run(events()) == [Closed("the bot failed: no key")]
+    assert asyncio.run(events()) == [Closed("the bot failed: no key", broke=True)]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from fullduplex.driving.cues import at
 from fullduplex.driving.drive import BrokenTalk, Talk, Turn, drive
 from fullduplex.driving.link import Closed, Note, Position, Said
 from fullduplex.driving.playout import Chunk, Flush
+from fullduplex.driving.talk import HangUp
 from fullduplex.errors import ConversationError, InputError, PluginError
 from fullduplex.model.spans import SECOND, ms, seconds
 from fullduplex.plugins import make
@@ -197,6 +198,15 @@ def test_a_talk_that_ends_in_the_middle_is_kept_and_flagged(fault: dict[str, Any
         talked(Behaviour(say=(SPEAKS,), **fault))
     talk = broken.value.talk
     assert talk is not None and talk.ended_by == "closed" and stretches(talk.system, talk.rate)
+
+
+def test_who_has_heard_the_user_out_may_close_and_whose_connection_breaks_is_flagged() -> None:
+    hang_up = HangUp(quiet=seconds(1))
+    talk = talked(Behaviour(say=(SPEAKS,), closes=ms(600), reason="bye"), hang_up=hang_up)
+    assert talk.ended_by == "closed"
+    with pytest.raises(BrokenTalk, match="broke off") as broken:
+        talked(Behaviour(say=(SPEAKS,), resets=ms(600)), hang_up=hang_up)
+    assert broken.value.talk is not None and broken.value.talk.duration == ms(600)
 
 
 def test_no_server_is_a_sentence_without_the_key() -> None:

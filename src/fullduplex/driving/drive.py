@@ -201,10 +201,11 @@ class _Talking:
             raise self.broken(f"the user could not go on: {_reason(ended[2])}", link, "failed") from ended[2]
         if ended[1] is None:
             return
-        # The system closed. That is its right once the user has said everything and may hang up.
+        # The system closed. That is its right once the user has said everything and may hang up, if it chose to.
         self.ended_at = min(max(0, self.now()), self.length)
-        if self.hang_up is None or not self.person.finished or self.ear.speaking:
-            closed = next((n for n in reversed(self.notes) if isinstance(n, Closed)), None)
+        closed = next((n for n in reversed(self.notes) if isinstance(n, Closed)), None)
+        broke = closed is not None and closed.broke
+        if broke or self.hang_up is None or not self.person.finished or self.ear.speaking:
             why = f": {printable(closed.reason)}" if closed and closed.reason else ""
             raise self.broken(f"closed the talk{why}", link, "closed")
         self.ended_by = "closed"

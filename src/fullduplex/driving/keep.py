@@ -78,7 +78,7 @@ def write_received(folder: Path, talk: Talk) -> None:
             if event.source is not None:
                 line["source"] = in_seconds(event.source)
         elif isinstance(event, Closed):
-            line["reason"] = event.reason
+            line |= {"reason": event.reason} | ({"broke": True} if event.broke else {})
         else:
             line |= {"note": event.kind, "data": plain(event.data)}
         lines.append(line)

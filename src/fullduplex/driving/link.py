@@ -113,10 +113,14 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Closed:
-    """The system ended the talk, and why."""
+    """The talk is over at the system's end, and why.
+
+    ``broke``: not by its decision; the connection broke off, or it failed. What it was about to say is not known.
+    """
 
     reason: str = ""
     arrived: int = 0
+    broke: bool = False
 
 
 Happening = Chunk | Flush | Said | UserVad | Note | Closed

@@ -119,7 +119,7 @@ class Translating(ABC, Generic[Came, Given]):
             raise Gone(f"it said more than {_EARLY} things before it was ready")
         for event in events:
             if isinstance(event, Closed):
-                raise Gone(event.reason or "it closed the talk")
+                raise Gone(event.reason or "it closed the talk", broke=event.broke)
 
     async def __aiter__(self) -> AsyncIterator[Happening]:
         """Yield what comes until the other side ends the talk or is gone."""
@@ -129,7 +129,7 @@ class Translating(ABC, Generic[Came, Given]):
             try:
                 events = await self.understood(await self.wire.receive())
             except Gone as error:
-                events = [*self.tail(), Closed(self.ended(str(error)))]
+                events = [*self.tail(), Closed(self.ended(str(error)), broke=error.broke)]
             except RecursionError:
                 events = [Note("unreadable", {"why": "values within values without end"})]
             for event in events:

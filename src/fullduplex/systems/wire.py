@@ -22,12 +22,18 @@ from fullduplex.model.spec import Spec
 
 #: A server that does not take a connection within this (microseconds) is not there.
 OPENS_WITHIN = seconds(20)
+#: The codes with which a WebSocket is closed since all is said, or since its server ends.
+_FAREWELLS = (1000, 1001)
 #: What stands in a path or a query as it is, what is spelled by ``%`` already among it.
 _URL = "/?%:@!$&'()*+,;=~-._"
 
 
 class Gone(Exception):
-    """The other side is gone: why."""
+    """The other side is gone: why, and whether it ``broke`` off instead of taking its leave."""
+
+    def __init__(self, why: str = "", *, broke: bool = False) -> None:
+        super().__init__(why)
+        self.broke = broke
 
 
 class Wire(Protocol):
@@ -178,19 +184,24 @@ class Socket:
         try:
             await self._socket.send(message)
         except self._closed as error:
-            raise Gone(_why(error)) from error
+            raise _gone(error) from error
 
     async def receive(self) -> str | bytes:
         """Return the next message of the other side; raises :class:`Gone`."""
         try:
             message: str | bytes = await self._socket.recv()
         except self._closed as error:
-            raise Gone(_why(error)) from error
+            raise _gone(error) from error
         except UnicodeDecodeError as error:
-            raise Gone("sent text that is not UTF-8") from error
+            raise Gone("sent text that is not UTF-8", broke=True) from error
         finally:
             self.read = asyncio.get_running_loop().time()
         return message
+
+
+def _gone(error: Any) -> Gone:
+    """Return how a connection ended: by the other side's decision only where it said so, and named no failure."""
+    return Gone(_why(error), broke=error.rcvd is None or error.rcvd.code not in _FAREWELLS)
 
 
 def _why(error: Any) -> str:

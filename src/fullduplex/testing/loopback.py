@@ -213,7 +213,7 @@ async def _serve_twin(there: asyncio.Queue[Any], back: asyncio.Queue[str | bytes
         await Served(give, there.get, USUAL).talk()
         back.put_nowait(Gone("1000"))
     except Reset:
-        back.put_nowait(Gone("the connection broke off: reset"))
+        back.put_nowait(Gone("the connection broke off: reset", broke=True))
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -204,7 +204,8 @@ def _transcribed(event: Any) -> list[Happening]:
 def _closed(event: Any) -> list[Happening]:
     reason = str(getattr(event.reason, "value", event.reason))
     trouble = getattr(event.error, "error", event.error)
-    return [Closed(printable(f"the session closed ({reason})" + (f": {trouble}" if trouble else "")))]
+    why = printable(f"the session closed ({reason})" + (f": {trouble}" if trouble else ""))
+    return [Closed(why, broke=bool(trouble))]
 
 
 def _error(event: Any) -> list[Happening]:

@@ -119,7 +119,7 @@ class Stream:
         self._came: asyncio.Queue[tuple[float, str | Gone]] = asyncio.Queue()
         self._answer: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._status, self._headers, self._body = 0, dict[str, str](), bytearray()
-        self._room, self._over = asyncio.Event(), False
+        self._room, self._over, self._farewell = asyncio.Event(), False, False
         self._chain: Chain | None = None
         self._reading: asyncio.Task[None] | None = None
         #: When the latest message was read, on the event loop's clock; see :class:`fullduplex.driving.link.Link`.
@@ -230,7 +230,7 @@ class Stream:
             self._answer.set_exception(Gone(why))
             # Whoever waits is told; nobody may.
             self._answer.exception()
-        self._came.put_nowait((asyncio.get_running_loop().time(), Gone(why)))
+        self._came.put_nowait((asyncio.get_running_loop().time(), Gone(why, broke=not self._farewell)))
 
     def _took(self, event: Any, at: float) -> str:
         """Take an event of the protocol; return why the stream is over, where it is."""
@@ -252,13 +252,13 @@ class Stream:
         elif isinstance(event, events.WindowUpdated | events.RemoteSettingsChanged):
             self._room.set()
         elif isinstance(event, events.StreamEnded):
-            self._over = True
+            self._over = self._farewell = True
             return "the server ended the stream"
         elif isinstance(event, events.StreamReset):
             self._over = True
             return f"the server reset the stream ({event.error_code})"
         elif isinstance(event, events.ConnectionTerminated):
-            self._over = True
+            self._over, self._farewell = True, not event.error_code
             said = (event.additional_data or b"").decode("utf-8", "replace")
             return printable(f"the server ended the connection ({event.error_code}) {said}".strip(), 200)
         return ""

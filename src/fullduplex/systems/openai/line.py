@@ -35,7 +35,7 @@ class Line:
         try:
             message = await self._wire.receive()
         except Gone as error:
-            raise Gone(self.plain(str(error))) from error
+            raise Gone(self.plain(str(error)), broke=error.broke) from error
         if isinstance(message, bytes):
             # Some send their events in binary frames.
             message = message.decode("utf-8", "replace")

@@ -62,7 +62,8 @@ class Rtvi:
         if kind == "bot-ready":
             self.ready = data
         if kind == "error" and data.get("fatal") is True:
-            return [Closed(f"the bot failed: {printable(str(data.get('error', data.get('message', ''))))}")]
+            why = printable(str(data.get("error", data.get("message", ""))))
+            return [Closed(f"the bot failed: {why}", broke=True)]
         return [Note(printable(kind, 100), dict(data) if kind in _KEPT else {})]
 
 

@@ -192,7 +192,7 @@ class Talking:
 
     def _changed(self) -> None:
         if self.state in ("failed", "closed"):
-            self._tell(Closed(f"the connection is {self.state}"))
+            self._tell(Closed(f"the connection is {self.state}", broke=self.state == "failed"))
 
     def _track(self, track: Any) -> None:
         if track.kind == "audio" and self._hearing is None:
@@ -212,7 +212,8 @@ class Talking:
                 source = (frame.pts - self._first) * SECOND // RATE
                 self._tell(Chunk(mono(frame), source=source))
         except TimeoutError:
-            self._tell(Closed(f"no sound came for {_GONE_AFTER:g} s: the bot is gone, or rests (silent=true)"))
+            why = f"no sound came for {_GONE_AFTER:g} s: the bot is gone, or rests (silent=true)"
+            self._tell(Closed(why, broke=True))
         except MediaStreamError:
             self._tell(Closed("the bot's track ended"))
 

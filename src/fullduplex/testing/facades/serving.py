@@ -349,7 +349,7 @@ async def _serve_twin(
     try:
         reported(await hold(facade, behaviour, client))
     except Reset:
-        back.put_nowait(Gone("the connection broke off: reset"))
+        back.put_nowait(Gone("the connection broke off: reset", broke=True))
     except Gone:
         return
 
