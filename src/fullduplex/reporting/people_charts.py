@@ -11,7 +11,7 @@ from typing import Any
 from fullduplex.reporting.language import ENGLISH, Language
 
 _WIDTH, _HEIGHT = 420, 230
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 12, 12, 56
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 12, 12, 56
 #: An axis is told in lines of so many letters: at the size of a tick, as many as fit below it.
 _LETTERS = 50
 #: What part of the bins is drawn: from, to, and where the axis is marked, in seconds.

@@ -177,7 +177,7 @@ def item_told(item: PageItem, tell: Language) -> PageItem:
 def _track_told(track: Mapping[str, Any], tell: Language) -> dict[str, Any]:
     """Return a voice whose words' source is told where it is no name."""
     source = str(track.get("words_from") or "")
-    return {**track, "words_from": tell("with the recording") if source == "recorded" else source}
+    return {**track, "words_from": tell("with the recording") if source == "recorded" else tell.kept(source)}
 
 
 def _probe_told(row: Mapping[str, Any], tell: Language) -> dict[str, Any]:
