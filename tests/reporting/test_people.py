@@ -255,6 +255,12 @@ def test_runs_of_one_name_keep_their_own_numbers() -> None:
     assert "0.750 [0.650, 0.850] 9" in lines["cascade (callfr.run)"]
 
 
+def test_people_speak_the_language_that_their_run_was_scored_in() -> None:
+    run = run_of("people", "fdb-1.0", people={"rules": "fdb-1.0"}, language="de")
+    (row,) = mismatch_rows([(run, [row_of(0.5, "candor_pause_handling")], about_system(run))])
+    assert (row["items_language"], row["system_language"]) == ("de", "de")
+
+
 def test_a_run_given_twice_is_refused() -> None:
     run = run_of("a")
     about = about_system(run, "en", "cascade")

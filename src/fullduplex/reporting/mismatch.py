@@ -81,12 +81,16 @@ def language_code(told: str) -> str:
 
 
 def language_of(run: Run) -> str:
-    """Return the language of a run's items; raises :class:`RunError` where its benchmark has none."""
+    """Return the language of a run's items: people's own, else the benchmark's.
+
+    Raises :class:`RunError` where its benchmark has none.
+    """
     name = run.about["benchmark"]["name"]
     if name not in LANGUAGES:
         raise RunError(f"{run.path}: is of {printable(name)}, whose items are of no language; give runs of "
                        f"{' or '.join(LANGUAGES)}")  # fmt: skip
-    return LANGUAGES[name]
+    own = run.about.get("language") if run.about.get("people") else None
+    return two_letters(own) if isinstance(own, str) and own else LANGUAGES[name]
 
 
 def mismatch_rows(runs: Iterable[tuple[Run, Sequence[Mapping[str, Any]], About]]) -> list[dict[str, Any]]:
