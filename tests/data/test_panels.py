@@ -91,7 +91,10 @@ def test_a_header_is_what_is_told_and_nothing_else(tmp_path: Path) -> None:
     [
         ({"stimuli": []}, "stimuli: found []"),
         ({"stimuli": {"s": {"duration": 5, "listeners": {}}}}, "s.listeners: found an object with nothing"),
-        ({"stimuli": {" ": {"duration": 5, "listeners": {"a": []}}}}, "stimuli: found a name that is empty"),
+        (
+            {"stimuli": {" ": {"duration": 5, "listeners": {"a": []}}}},
+            "stimuli: found ' ', expected a name, and no space around it",
+        ),
         ({"stimuli": {"s": {"duration": 5, "listeners": {"a": 1}}}}, "s.listeners.a: found 1"),
         ({"stimuli": {"s": {"duration": 5, "listeners": {"a": [[1, 2, 3]]}}}}, "s.listeners.a[0]: found"),
         ({"stimuli": {"s": {"duration": 5, "listener": {}, "listeners": {}}}}, "s.listener: found an unknown key"),
@@ -140,3 +143,24 @@ def test_lengths_are_those_of_sounds_or_of_items(tmp_path: Path) -> None:
     assert list(sound_lengths(tmp_path / "items").items()) == [("2", seconds(2)), ("10", seconds(10))]
     with pytest.raises(InputError, match="expected a folder"):
         sound_lengths(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(
+    ("listeners", "told_so"),
+    [
+        ('{"p": [1], "p": [2]}', "the key 'p' twice in one object, expected each key once"),
+        ('{"": [1]}', "a.listeners: found '', expected a name"),
+        ('{"p": [1], "p ": [2]}', "found 'p ', expected a name, and no space around it"),
+    ],
+)
+def test_a_listener_of_json_is_named_and_told_once(tmp_path: Path, listeners: str, told_so: str) -> None:
+    path = tmp_path / "panel.json"
+    path.write_text(f'{{"stimuli": {{"a": {{"duration": 10, "listeners": {listeners}}}}}}}')
+    assert told_so in says(path)
+
+
+def test_a_stimulus_of_json_is_told_once(tmp_path: Path) -> None:
+    one = '"a": {"duration": 10, "listeners": {"p": [1]}}'
+    path = tmp_path / "panel.json"
+    path.write_text(f'{{"stimuli": {{{one}, {one}}}}}')
+    assert "the key 'a' twice" in says(path)

@@ -269,6 +269,48 @@ def test_what_people_rejected_is_not_rebuilt(corpus: Path, tmp_path: Path) -> No
     assert (built.items, rejected) == (4, 1) and not (tmp_path / "out" / "pause_handling").exists()
 
 
+def test_what_was_rebuilt_before_it_was_rejected_is_silenced_in_the_release_and_gone_elsewhere(
+    corpus: Path, tmp_path: Path
+) -> None:
+    made(corpus, tmp_path / "release")
+    item = first(tmp_path / "release", "pause_handling")
+    key = f"pause_handling/{item.name}"
+    opened = open_corpus(corpus)
+    rebuild_fdb(tmp_path / "release", opened, tmp_path / "out")
+    rebuild_fdb(tmp_path / "release", opened)
+    assert (item / "input.wav").is_file() and (tmp_path / "out" / key / "input.wav").is_file()
+    for out in (None, tmp_path / "out"):
+        built, rejected = rebuild_fdb(tmp_path / "release", opened, out, decisions={key: "reject"})
+        assert (built.items, built.kept, rejected) == (4, 4, 1)
+    assert not list(item.glob("*.wav")) and (item / "script.json").is_file()
+    assert not (tmp_path / "out" / key).exists()
+
+
+def test_a_decision_on_no_item_is_told(corpus: Path, tmp_path: Path) -> None:
+    decisions = {"pause_handling/anoter": "reject"}
+    assert made(corpus, tmp_path / "release", decisions=decisions).decided["on no item of these"] == 1
+    built, rejected = rebuild_fdb(tmp_path / "release", open_corpus(corpus), decisions=decisions)
+    assert built.strange == ("pause_handling/anoter",) and rejected == 0
+
+
+@pytest.mark.parametrize("what", ["summary", "file", "item", "task"])
+def test_a_release_with_a_link_out_of_it_is_refused_and_nothing_is_written_there(
+    corpus: Path, tmp_path: Path, what: str
+) -> None:
+    made(corpus, tmp_path / "release")
+    item = first(tmp_path / "release", "pause_handling")
+    counts = tmp_path / "release" / "counts.json"
+    linked = {"summary": counts, "file": item / "pause.json", "item": item, "task": item.parent}[what]
+    linked.rename(tmp_path / "elsewhere")
+    linked.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="a link out of the release"):
+        rebuild_fdb(tmp_path / "release", open_corpus(corpus), tmp_path / "out")
+    with pytest.raises(InputError, match="a link out of the release"):
+        rebuild_fdb(tmp_path / "release", open_corpus(corpus))
+    assert not (tmp_path / "out").exists()
+    assert not [*(tmp_path / "elsewhere").rglob("*.wav"), *(tmp_path / "release").rglob("*.wav")]
+
+
 def test_counts_by_task_and_corpus_are_a_table(tmp_path: Path) -> None:
     one = write_corpus(tmp_path / "one", sound=False)
     two = write_corpus(tmp_path / "two", 2, sound=False)

@@ -141,6 +141,18 @@ def test_a_release_is_rebuilt_elsewhere_and_stays_as_it_is(corpus: Path, tmp_pat
     assert tree(tmp_path / "release") == before and len(tree(tmp_path / "out")) == 20
 
 
+def test_a_release_with_an_item_that_lies_elsewhere_is_refused_and_nothing_is_written_there(
+    corpus: Path, tmp_path: Path
+) -> None:
+    made(corpus, tmp_path / "release")
+    item = next(path.parent for path in sorted((tmp_path / "release").glob("da_*/*/script.json")))
+    item.rename(tmp_path / "elsewhere")
+    item.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="a link out of the release"):
+        rebuild(tmp_path / "release", open_corpus(corpus))
+    assert not [*(tmp_path / "elsewhere").rglob("*.wav"), *(tmp_path / "release").rglob("*.wav")]
+
+
 def test_another_recording_of_that_name_fails_its_items(corpus: Path, tmp_path: Path) -> None:
     made(corpus, tmp_path / "release")
     samples, rate = audio.read_all(corpus / "sw04000.wav")

@@ -9,7 +9,7 @@ import click
 
 from fullduplex.cli import _PATH, SOME_FAILED, _Bar, _cache, _family, _json, _say, _shown_json, counted, main
 from fullduplex.cli.harvesting import conversations_failed, decisions, for_fdb, listening, notes
-from fullduplex.errors import InputError
+from fullduplex.errors import InputError, printable
 
 
 @main.command()
@@ -244,12 +244,17 @@ def _rebuild(release: Path, given: Any) -> int:
     if given["as_json"]:
         _shown_json({
             "out": str(out), "items": made.items, "kept": made.kept, "unchecked": made.unchecked,
-            "rejected": rejected, "failed": dict(made.failed),
+            "rejected": rejected, "on_no_item": list(made.strange), "failed": dict(made.failed),
         })  # fmt: skip
     else:
         click.echo(f"sound is there for {counted(made.items, 'item')}, {made.kept:,} of them before: {out}")
         if rejected:
             click.echo(f"{rejected:,} are left out: a person rejected them")
+        if made.strange:
+            click.echo(
+                f"note: {counted(len(made.strange), 'decision')} on no item of these; the first: "
+                f"{printable(made.strange[0], 160)}"
+            )
         if made.unchecked:
             click.echo(f"note: {made.unchecked:,} are from recordings of which the release has no digest to check")
     for name, why in made.failed[:1]:

@@ -128,7 +128,7 @@ def decisions(path: Path | None) -> dict[str, str] | None:
     """Return what people decided of each item, None where nobody was asked."""
     if path is None:
         return None
-    from fullduplex.data.files import brief, read_json
+    from fullduplex.data.files import brief, parse_json, read_text_file
     from fullduplex.reporting.review.store import majority, read_kept
 
     if path.is_dir():
@@ -140,7 +140,7 @@ def decisions(path: Path | None) -> dict[str, str] | None:
         # Raters of whom as many accept as reject have not decided.
         told = majority(kept.reviews, "accept", "accept")
         return {key: "unsure" if one.value is None else str(one.value) for key, one in told.items()}
-    value = read_json(path)
+    value = parse_json(read_text_file(path), path, keys_once=True)
     if not isinstance(value, dict) or not all(one in ("accept", "reject", "unsure") for one in value.values()):
         raise InputError(path, found=brief(value), expected="an object: TASK/ID to accept, reject or unsure")
     return dict(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -75,10 +76,21 @@ def read_json(path: Path) -> Any:
     return parse_json(read_text_file(path), path)
 
 
-def parse_json(text: str, path: str | os.PathLike[str], field: str = "") -> Any:
-    """Return the value of a JSON text that came from ``field`` of ``path``."""
+def parse_json(text: str, path: str | os.PathLike[str], field: str = "", *, keys_once: bool = False) -> Any:
+    """Return the value of a JSON text that came from ``field`` of ``path``.
+
+    With ``keys_once`` an object that has a key twice is refused; else the last counts, and what was said before is lost.
+    """
+
+    def told_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+            raise InputError(path, field, found=f"the key {brief(twice)} twice in one object", expected="each key once")
+        return made
+
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return json.loads(text, parse_constant=_refuse, object_pairs_hook=told_once if keys_once else None)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno} column {error.colno}"
         raise InputError(path, f"{field}, {where}" if field else where, found=error.msg, expected="JSON") from error

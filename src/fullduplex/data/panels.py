@@ -164,12 +164,11 @@ def _header(path: Path, header: list[str]) -> list[str]:
 
 
 def _from_json(path: Path, made: dict[str, _Stimulus]) -> None:
-    stimuli = member(parse_json(read_text_file(path), path), "stimuli", path)
+    stimuli = member(parse_json(read_text_file(path), path, keys_once=True), "stimuli", path)
     if not isinstance(stimuli, dict):
         raise InputError(path, "stimuli", found=brief(stimuli), expected="an object: a stimulus' name to its listeners")
     for name, told in stimuli.items():
-        if not name.strip():
-            raise InputError(path, "stimuli", found="a name that is empty", expected="a name")
+        _named(name, path, "stimuli")
         one = made.setdefault(name, _Stimulus())
         listeners = member(told, "listeners", path, name)
         no_others(told, ("duration", "listeners"), path, name)
@@ -178,6 +177,7 @@ def _from_json(path: Path, made: dict[str, _Stimulus]) -> None:
         if not isinstance(listeners, dict) or not listeners:
             raise InputError(path, f"{name}.listeners", found=brief(listeners), expected="an object: name to responses")
         for listener, responses in listeners.items():
+            _named(listener, path, f"{name}.listeners")
             at = f"{name}.listeners.{listener}"
             if not isinstance(responses, list):
                 raise InputError(path, at, found=brief(responses), expected="a list of responses, empty for none")
@@ -186,6 +186,11 @@ def _from_json(path: Path, made: dict[str, _Stimulus]) -> None:
             for n, each in enumerate(responses):
                 start, end = _json_times(each, path, f"{at}[{n}]")
                 _add(one, listener, start, end, n, path, f"{at}[{n}]")
+
+
+def _named(name: str, path: Path, field: str) -> None:
+    if not name or name != name.strip():
+        raise InputError(path, field, found=brief(name), expected="a name, and no space around it")
 
 
 def _json_times(value: Any, path: Path, field: str) -> tuple[float, float | None]:

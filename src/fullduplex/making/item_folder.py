@@ -97,7 +97,15 @@ def clear_halves(dataset: Path) -> None:
     """Remove what a killed maker left half-written in the folder of a dataset, and nothing of one that still writes."""
     for left in dataset.glob(f"{_HALF}*"):
         if is_abandoned(left, left.name.removeprefix(_HALF)):
-            shutil.rmtree(left, ignore_errors=True)
+            _remove(left)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, or a link to one: what it leads to stays."""
+    if folder.is_symlink():
+        folder.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _half_beside(folder: Path) -> Path:
@@ -119,7 +127,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
             old = _half_beside(folder)
             folder.rename(old)
             half.rename(folder)
-            shutil.rmtree(old, ignore_errors=True)
+            _remove(old)
         else:
             half.rename(folder)
     except OSError as error:

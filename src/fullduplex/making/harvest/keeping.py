@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fullduplex.data.files import clear_parts, read_json, write_json
+from fullduplex.errors import InputError
 from fullduplex.making.harvest.item import MAKER
 from fullduplex.making.item_folder import clear_halves, made_here
 
@@ -35,6 +36,20 @@ def clear_left(out: Path, sets: Iterable[str], more: Iterable[str] = ()) -> None
         clear_halves(out / name)
     for folder in (out, *(out / name for name in more)):
         clear_parts(folder)
+
+
+def refuse_links(release: Path, folder: Path) -> None:
+    """Raise :class:`InputError` where ``folder`` of a release, or what is in it, is a link to what lies outside.
+
+    A release comes from somebody else: it says neither what is read on this machine nor where is written.
+    """
+    inside = release.resolve()
+    for path in (folder, *sorted(folder.iterdir())):
+        if not path.resolve().is_relative_to(inside):
+            raise InputError(
+                path, found="a link out of the release", expected="files and folders of its own",
+                do="copy the release with its links followed (cp -RL)",
+            )  # fmt: skip
 
 
 def remove_others(sets: Iterable[Path], kept: Collection[Path]) -> None:

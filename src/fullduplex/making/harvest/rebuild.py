@@ -15,7 +15,7 @@ from fullduplex.data.interactions import read_interaction
 from fullduplex.errors import InputError
 from fullduplex.making.harvest.harvest import SUMMARY, Progress
 from fullduplex.making.harvest.item import MAKER, Sounds, is_there, write_item
-from fullduplex.making.harvest.keeping import clear_left
+from fullduplex.making.harvest.keeping import clear_left, refuse_links
 from fullduplex.providers.weights import sha256
 
 
@@ -23,13 +23,15 @@ from fullduplex.providers.weights import sha256
 class Rebuilt:
     """How many items have their sound now, how many had it before, and those that could not be made, with the reason.
 
-    ``unchecked``: how many are from recordings of which the release has no digest.
+    ``unchecked``: how many are from recordings of which the release has no digest. ``strange``: decisions of people
+    on items that the release does not have.
     """
 
     items: int
     kept: int
     unchecked: int
     failed: tuple[tuple[str, str], ...]
+    strange: tuple[str, ...] = ()
 
 
 def format_of(release: Path) -> str:
@@ -43,8 +45,9 @@ def rebuild(release: Path, corpus: Corpus, out: Path | None = None, *, progress:
     """Make the items of a release, in its own folder or in ``out``, from the recordings of the corpus.
 
     A recording that is not the one that was harvested (by its digest), or not there, fails its items. Raises
-    :class:`InputError` where the release has no items.
+    :class:`InputError` where the release has no items, or an file of it is a link to what lies outside.
     """
+    refuse_links(release, release)
     items = sorted(_items(release), key=lambda one: (one[1]["recording"]["conversation"], one[0]))
     if not items:
         raise InputError(release, found="no harvested item", expected="a folder that harvest wrote")
@@ -75,6 +78,7 @@ def rebuild(release: Path, corpus: Corpus, out: Path | None = None, *, progress:
 
 def _items(release: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     for path in sorted(release.glob("da_*/*/script.json")):
+        refuse_links(release, path.parent)
         script = read_json(path)
         if not isinstance(script, dict) or script.get("made_for") != MAKER:
             continue

@@ -27,6 +27,8 @@ SUMMARY, COUNTS, DROPPED, REFERENCE = "harvest.json", "counts.json", "dropped.js
 #: The steps after those of a task's own checks.
 APART, BEST, PERSON = "no speech in two items", "the best by rank", "a person's decision"
 REJECT = "reject"
+#: Decisions on what is no item of the harvest: under another name, or no longer among the best.
+STRANGE = "on no item of these"
 #: Surveys conversations by name: yields each name, and the sentence that says why it failed, "" where it did not.
 Surveys = Callable[[Sequence[str]], Iterator[tuple[str, str]]]
 _ABOUT = """Items harvested by fullduplex from recorded conversations, in the layout of Full-Duplex-Bench. input.wav is
@@ -44,8 +46,8 @@ class FdbHarvested:
 
     ``retained``: for each task the items, of the places that passed every filter and of all that were found.
     ``written``: how many items were written now. ``decided``: how many of the ranked items a person accepted,
-    rejected, was unsure of, or did not judge; empty where nobody was asked. ``words`` are known of all conversations,
-    ``restored`` of them were added to transcripts by a recogniser. ``audio``: by what right there is sound, "" where
+    rejected, was unsure of, or did not judge, and the decisions on no item of these; empty where nobody was asked.
+    ``words`` are known of all conversations, ``restored`` of them were added to transcripts by a recogniser. ``audio``: by what right there is sound, "" where
     there is none. ``doubts``: the conversations whose times are not to be relied on, each with a sentence on why.
     """
 
@@ -195,6 +197,7 @@ def _found(out: Path, clusters: Iterable[str], asked: Asked) -> _Found:
 
 def _rank(found: _Found, cap: int, decisions: Mapping[str, str] | None) -> None:
     """Choose the items of each task, best first; of equal ones the id decides, which is a digest's."""
+    left = set(decisions or ())
     for task, places in found.places.items():
         funnel = found.funnels[task]
         taken: dict[tuple[str, int], list[Span]] = {}
@@ -211,13 +214,17 @@ def _rank(found: _Found, cap: int, decisions: Mapping[str, str] | None) -> None:
                 funnel.drop(BEST, f"{cap} are better")
                 continue
             funnel.keep(BEST)
-            decision = "" if decisions is None else decisions.get(f"{task}/{place['id']}", "unjudged")
+            key = f"{task}/{place['id']}"
+            left.discard(key)
+            decision = "" if decisions is None else decisions.get(key, "unjudged")
             found.decided.update([decision] if decision else [])
             if decision == REJECT:
                 funnel.drop(PERSON, "a person rejected it")
                 continue
             funnel.keep(PERSON)
             chosen.append(place)
+    if left:
+        found.decided[STRANGE] = len(left)
 
 
 def _write(

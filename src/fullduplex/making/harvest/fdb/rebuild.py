@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,12 @@ from fullduplex.data.corpora.recordings import files_below, is_audio
 from fullduplex.data.files import brief, member, read_json, text, time, write_json
 from fullduplex.errors import InputError
 from fullduplex.making.harvest.fdb.harvest import COUNTS, REFERENCE, REJECT, SUMMARY, is_there
-from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, write_fdb_item
+from fullduplex.making.harvest.fdb.item import SCRIPT, cluster_of, sound_files, write_fdb_item
 from fullduplex.making.harvest.fdb.rules import V10, V15
 from fullduplex.making.harvest.item import MAKER, Sounds
-from fullduplex.making.harvest.keeping import clear_left
+from fullduplex.making.harvest.keeping import clear_left, refuse_links
 from fullduplex.making.harvest.rebuild import Rebuilt, as_harvested
+from fullduplex.making.item_folder import made_here
 from fullduplex.making.synthesis import Progress
 from fullduplex.providers.weights import sha256
 
@@ -40,21 +42,31 @@ def rebuild_fdb(
 
     A recording is found by its conversation's name in the ``corpus``, else by its digest among the audio files below
     ``folders``: then what was said need not be there, and names may be others. One that is not the one that was
-    harvested, or not there, fails its items. Raises :class:`InputError` where the release has no items.
+    harvested, or not there, fails its items. What was made of a rejected item before is removed again: in the release
+    its sound, in ``out`` all of it. Raises :class:`InputError` where the release has no items, or a file of it is a
+    link to what lies outside.
     """
+    refuse_links(release, release)
     items = list(_items(release))
     if not items:
         raise InputError(release, found="no harvested item", expected="a folder that harvest wrote")
     clear_left(out or release, {folder.parent.name for folder, _ in items})
     rejected = {key for key, value in (decisions or {}).items() if value == REJECT}
-    left = [(folder, script) for folder, script in items if f"{folder.parent.name}/{folder.name}" not in rejected]
+    left = list[tuple[Path, dict[str, Any]]]()
+    for folder, script in items:
+        if _key(folder) not in rejected:
+            left.append((folder, script))
+        elif out is None:
+            _silence(folder, script)
+        elif made_here(out / _key(folder), MAKER):
+            shutil.rmtree(out / _key(folder), ignore_errors=True)
     left.sort(key=lambda one: (one[1]["recording"]["conversation"], one[1]["recording"]["user"]["side"], one[0].name))
     shelf = _Shelf(corpus, folders)
     failed, made, kept, unchecked = list[tuple[str, str]](), 0, 0, 0
     reading = Sounds(keep=2)
     for n, (folder, script) in enumerate(left, 1):
-        name = f"{folder.parent.name}/{folder.name}"
-        target = folder if out is None else out / folder.parent.name / folder.name
+        name = _key(folder)
+        target = folder if out is None else out / name
         try:
             if is_there(target, script, True):
                 kept += 1
@@ -71,12 +83,27 @@ def rebuild_fdb(
     for name in (SUMMARY, COUNTS, REFERENCE):
         if out is not None and out.is_dir() and (release / name).is_file():
             write_json(out / name, read_json(release / name))
-    return Rebuilt(made, kept, unchecked, tuple(failed)), len(items) - len(left)
+    strange = sorted(set(decisions or ()) - {_key(folder) for folder, _ in items})
+    return Rebuilt(made, kept, unchecked, tuple(failed), tuple(strange)), len(items) - len(left)
+
+
+def _key(folder: Path) -> str:
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def _silence(folder: Path, script: Mapping[str, Any]) -> None:
+    """Remove the sound of an item of a release; its annotation stays."""
+    for name in sound_files(script):
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(folder / name, found=error.strerror or str(error), expected="a file to remove") from error
 
 
 def _items(release: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
     for task in (*V10, *(name for name in V15 if name not in V10)):
         for path in sorted((release / task).glob(f"*/{SCRIPT}")):
+            refuse_links(release, path.parent)
             script = read_json(path)
             if isinstance(script, dict) and script.get("made_for") == MAKER:
                 _check(script, path)
