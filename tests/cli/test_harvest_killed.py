@@ -14,6 +14,7 @@ from tests.making.fdb_talk import write_corpus
 from tests.making.talked import talkers, write_ms98
 
 from fullduplex.cli import main
+from fullduplex.data.writers import alone_in, made_folder
 
 #: Runs a command, and waits for ever where a file of this name is whole and not in its place yet.
 WAITS = """
@@ -106,3 +107,13 @@ def test_so_does_the_next_baseline(at: str, tmp_path: Path) -> None:
     (out / ".notes.part").write_text("mine")
     again(*command)
     assert [path.name for path in out.rglob("*.part")] == [".notes.part"]
+
+
+@pytest.mark.parametrize("command", [["harvest", "--rules", "fdb-1.0"], ["harvest"], ["baseline", "--as", "fdb-1.0"]])
+def test_a_second_process_is_told_that_another_one_writes_there(tmp_path: Path, command: list[str]) -> None:
+    corpus = write_corpus(tmp_path / "corpus", sound=False)
+    with alone_in(made_folder(tmp_path / "out")):
+        words = [command[0], corpus, *command[1:], "--out", tmp_path / "out"]
+        found = CliRunner().invoke(main, list(map(str, words)), catch_exceptions=False)
+    assert found.exit_code == 1 and "another fullduplex is writing into this folder" in found.output
+    assert not list((tmp_path / "out").iterdir())

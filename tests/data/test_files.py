@@ -37,6 +37,18 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
         write_json(tmp_path / "no/such/a.json", 1)
 
 
+def test_a_place_that_nothing_can_be_removed_from_is_named_by_the_file_that_was_to_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "write_bytes", refuses)
+    monkeypatch.setattr(Path, "unlink", refuses)
+    with pytest.raises(InputError, match=r"a\.json: found Read-only file system"):
+        write_json(tmp_path / "a.json", 1)
+
+
 def test_two_comes_before_ten_and_zeros_do_not_count() -> None:
     assert sorted(["a10", "a2", "10", "2", "b", "02x"], key=natural) == ["2", "02x", "10", "a2", "a10", "b"]
 

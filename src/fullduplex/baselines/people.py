@@ -203,7 +203,8 @@ def people_run(
         "turns": "each person in turn" if side is None else "one side",
     }
     run = Run.begin(out, about(chosen, items, entries, asked, asked.system) | {"people": whose})
-    return heard_and_measured(run, entries, plan, asked, cache=cache, engine=engine, progress=progress)
+    with run.alone():
+        return heard_and_measured(run, entries, plan, asked, cache=cache, engine=engine, progress=progress)
 
 
 def _doubts_of(items: Path) -> Iterator[str]:

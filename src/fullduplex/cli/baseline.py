@@ -167,6 +167,7 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
         return None, ()
     from fullduplex.baselines import harvested, harvested_by, has_the_other, named, people_run
     from fullduplex.cli.making import _specs
+    from fullduplex.data.writers import alone_in, made_folder
     from fullduplex.runs.listen import recogniser
     from fullduplex.stages import Asked
 
@@ -194,10 +195,6 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
             (said,) = _specs("--recogniser", ("whisper" if recorded else given["recogniser"],))
             return _ears(given, recogniser(said, str(cache)))
 
-        items, lost = harvested(
-            corpus, given["out"], asked_as.rules, ears=ears, language=given["language"] or "",
-            system_side=given["system_side"], cap=given["cap"], progress=bar,
-        )  # fmt: skip
     asked = Asked(
         benchmark=given["benchmark"],
         recogniser=given["recogniser"],
@@ -206,9 +203,15 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
         system=given["name"],
         seed=given["seed"],
     )
-    out = given["out"] / "people.run"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    return people_run(items, out, asked, cache=cache, engine=given["engine"], progress=bar), lost
+    with alone_in(made_folder(given["out"])):
+        if corpus is not None:
+            items, lost = harvested(
+                corpus, given["out"], asked_as.rules, ears=ears, language=given["language"] or "",
+                system_side=given["system_side"], cap=given["cap"], progress=bar,
+            )  # fmt: skip
+        return people_run(
+            items, given["out"] / "people.run", asked, cache=cache, engine=given["engine"], progress=bar
+        ), lost
 
 
 def _language(given: Any, corpus: Any, path: Path) -> str:

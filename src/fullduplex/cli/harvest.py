@@ -113,6 +113,7 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
     if given["out"] is None:
         raise click.UsageError("Missing option '--out'.")
     from fullduplex.data.corpora.opened import open_corpus
+    from fullduplex.data.writers import alone_in, made_folder
     from fullduplex.making.harvest.chosen_rules import chosen_rules
     from fullduplex.making.harvest.rules import Rules
 
@@ -130,9 +131,10 @@ def harvest(context: click.Context, /, corpus: Path | None, **given: Any) -> int
         corpus, given["form"], recordings=given["recordings"], language=language, speakers=given["speakers"]
     )
     _apart(corpus, given["out"])
-    if isinstance(rules, Rules):
-        return _for_duplexact(opened, name, rules, {**given, "language": language})
-    return for_fdb(opened, corpus, name, rules, given)
+    with alone_in(made_folder(given["out"])):
+        if isinstance(rules, Rules):
+            return _for_duplexact(opened, name, rules, {**given, "language": language})
+        return for_fdb(opened, corpus, name, rules, given)
 
 
 #: What belongs to one kind of rules alone; the help of each option says so.
@@ -214,8 +216,9 @@ def _ears(given: Any) -> Any:
 
 def _rebuild(release: Path, given: Any) -> int:
     from fullduplex.data.corpora.opened import open_recordings
-    from fullduplex.making.harvest.fdb.rebuild import is_fdb_release, rebuild_fdb
-    from fullduplex.making.harvest.rebuild import format_of, rebuild
+    from fullduplex.data.writers import alone_in, made_folder
+    from fullduplex.making.harvest.fdb.rebuild import is_fdb_release
+    from fullduplex.making.harvest.rebuild import format_of
 
     of_fdb = is_fdb_release(release)
     corpus = None
@@ -226,21 +229,13 @@ def _rebuild(release: Path, given: Any) -> int:
         # Recordings alone will do: they are known by their digests.
         if not of_fdb or not given["again"].is_dir():
             raise
+    out = release if given["out"] is None else made_folder(given["out"])
     bar, rejected = _Bar(), 0
     try:
-        if of_fdb:
-            folders = [path for path in (given["again"], given["recordings"]) if path is not None and path.is_dir()]
-            made, rejected = rebuild_fdb(
-                release, corpus, given["out"], folders=folders, decisions=decisions(given["accepted"]), progress=bar
-            )
-        elif given["accepted"]:
-            raise click.UsageError("--accepted belongs to the rules of Full-Duplex-Bench.")
-        else:
-            assert corpus is not None
-            made = rebuild(release, corpus, given["out"], progress=bar)
+        with alone_in(out):
+            made, rejected = _rebuilt(release, corpus, of_fdb, given, bar)
     finally:
         bar.close()
-    out = given["out"] or release
     if given["as_json"]:
         _shown_json({
             "out": str(out), "items": made.items, "kept": made.kept, "unchecked": made.unchecked,
@@ -260,3 +255,18 @@ def _rebuild(release: Path, given: Any) -> int:
     for name, why in made.failed[:1]:
         _say(f"{counted(len(made.failed), 'item')} failed; the first, {name}: {why}")
     return SOME_FAILED if made.failed else 0
+
+
+def _rebuilt(release: Path, corpus: Any, of_fdb: bool, given: Any, bar: _Bar) -> tuple[Any, int]:
+    """Return what came of a release, and how many items a person rejected."""
+    from fullduplex.making.harvest.fdb.rebuild import rebuild_fdb
+    from fullduplex.making.harvest.rebuild import rebuild
+
+    if of_fdb:
+        folders = [path for path in (given["again"], given["recordings"]) if path is not None and path.is_dir()]
+        return rebuild_fdb(
+            release, corpus, given["out"], folders=folders, decisions=decisions(given["accepted"]), progress=bar
+        )
+    if given["accepted"]:
+        raise click.UsageError("--accepted belongs to the rules of Full-Duplex-Bench.")
+    return rebuild(release, corpus, given["out"], progress=bar), 0

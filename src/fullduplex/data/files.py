@@ -33,7 +33,9 @@ def replacing(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise InputError(path, found=error.strerror or str(error), expected="a place to write to") from error
     finally:
-        part.unlink(missing_ok=True)
+        # Where nothing can be written nothing can be removed; that says less than why it could not be written.
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def clear_parts(folder: Path, *, below: bool = False) -> None:
@@ -79,7 +81,7 @@ def read_json(path: Path) -> Any:
 def parse_json(text: str, path: str | os.PathLike[str], field: str = "", *, keys_once: bool = False) -> Any:
     """Return the value of a JSON text that came from ``field`` of ``path``.
 
-    With ``keys_once`` an object that has a key twice is refused; else the last counts, and what was said before is lost.
+    With ``keys_once`` an object that has a key twice is refused; else the last one counts.
     """
 
     def told_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

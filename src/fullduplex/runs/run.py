@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from fullduplex import __version__
 from fullduplex.data.files import clear_parts, read_json, write_json
 from fullduplex.data.folders import natural
 from fullduplex.data.names import as_file_name
+from fullduplex.data.writers import alone_in
 from fullduplex.errors import InputError, RunError
 
 SCHEMA = 1
@@ -119,24 +119,8 @@ class Run:
         Raises :class:`RunError` where another one is writing. Where the system or the file system has no
         locks, nothing is kept.
         """
-        try:
-            import fcntl
-        except ImportError:
+        with alone_in(self.path, "run"):
             yield
-            return
-        folder = os.open(self.path, os.O_RDONLY)
-        try:
-            try:
-                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunError(
-                    f"{self.path}: another fullduplex is writing into this run; wait for it, or give another --out"
-                ) from None
-            except OSError:
-                pass
-            yield
-        finally:
-            os.close(folder)
 
     def folder(self, set_name: str, item: str, repeat: int = 1) -> Path:
         """Return the folder of an item; the name on disk stands for ``item`` whatever is in it.

@@ -47,8 +47,9 @@ class FdbHarvested:
     ``retained``: for each task the items, of the places that passed every filter and of all that were found.
     ``written``: how many items were written now. ``decided``: how many of the ranked items a person accepted,
     rejected, was unsure of, or did not judge, and the decisions on no item of these; empty where nobody was asked.
-    ``words`` are known of all conversations, ``restored`` of them were added to transcripts by a recogniser. ``audio``: by what right there is sound, "" where
-    there is none. ``doubts``: the conversations whose times are not to be relied on, each with a sentence on why.
+    ``words`` are known of all conversations, ``restored`` of them were added to transcripts by a recogniser.
+    ``audio``: by what right there is sound, "" where there is none. ``doubts``: the conversations whose times are not
+    to be relied on, each with a sentence on why.
     """
 
     items: Mapping[str, int]
