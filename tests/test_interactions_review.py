@@ -154,12 +154,12 @@ def test_what_is_to_be_heard_is_in_the_queue_of_what_machines_do_not_know(talks:
 
 def test_the_same_answers_correct_nothing_twice_and_a_changed_one_is_followed(talks: Path) -> None:
     answered(talks, {"01": "no"})
-    assert "1 corrections" in call("review", talks, "--form", "whisper", "--amend").output
+    assert "1 correction;" in call("review", talks, "--form", "whisper", "--amend").output
     assert "0 corrections" in call("review", talks, "--form", "whisper", "--amend").output
     assert whispers(talks)["01"] == 0
     assert "0 corrections" in call("review", talks, "--form", "whisper", "--amend").output
     answered(talks, {"01": "yes"})
-    assert "1 corrections" in call("review", talks, "--form", "whisper", "--amend").output
+    assert "1 correction;" in call("review", talks, "--form", "whisper", "--amend").output
     assert whispers(talks)["01"] == 1
 
 

@@ -233,21 +233,21 @@ def test_systems_stand_by_access_where_any_tells_its_own() -> None:
 
 
 def test_i_and_s_are_marked_apart_as_best_and_both_intervals_stand_below() -> None:
-    made = {"alpha": measured({WAIT[0]: [GOOD, HALF]}), "beta": measured({WAIT[0]: [GOOD, BAD]})}
+    made = {"alpha": measured({WAIT[0]: [GOOD, HALF] * 5}), "beta": measured({WAIT[0]: [GOOD, BAD] * 5})}
     found = tables(made)["direct"]
     first, second = (cell_at(found, "Intra-sentential pause", name, "Wait")["parts"] for name in made)
     assert [part["best"] for part in first] == [True, False]
     assert [part["best"] for part in second] == [False, True]
     text = dimensions_markdown([found])
-    assert "| **100.0** / 50.0 (2) [34.2, 100.0] / [9.5, 90.5] n 2" in text
+    assert "| **100.0** / 50.0 (10) [72.2, 100.0] / [23.7, 76.3] n 10" in text
 
 
 def test_an_interruption_that_is_early_is_not_marked_as_better() -> None:
-    made = {name: measured({"interrupt_help": [(1, 1, lag)] * 2}) for name, lag in (("alpha", -0.5), ("beta", 0.5))}
+    made = {name: measured({"interrupt_help": [(1, 1, lag)] * 5}) for name, lag in (("alpha", -0.5), ("beta", 0.5))}
     assert not any(
         part["best"] for row in tables(made)["timing"]["rows"] for cell in row["cells"] for part in cell["parts"]
     )
-    quick = {name: measured({"recover_repeat": [(1, 1, lag)] * 2}) for name, lag in (("alpha", 0.4), ("beta", 0.5))}
+    quick = {name: measured({"recover_repeat": [(1, 1, lag)] * 5}) for name, lag in (("alpha", 0.4), ("beta", 0.5))}
     assert [cell["parts"][0]["best"] for row in tables(quick)["timing"]["rows"] for cell in row["cells"]] == [
         True,
         False,

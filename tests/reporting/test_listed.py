@@ -90,7 +90,7 @@ def test_a_row_on_the_page_opens_its_item(tmp_path: Path, draw: Any, opened: Any
     out = tmp_path / "report.html"
     write_page(out, draw.data(listed=lists), [draw.item("0"), draw.item("a/1")])
     page = opened(out).page
-    assert page.inner_text("#item h3") == "0"
+    assert page.inner_text("#item h3") == "turn-taking/0"
     assert "said <u>nothing</u>" in page.inner_text("#listed")
     page.click("#listed tbody a")
     page.wait_for_selector("#item h3:text-is('a/1')")

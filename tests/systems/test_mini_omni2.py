@@ -167,7 +167,7 @@ def test_what_is_said_while_a_reply_sounds_is_not_heard_unless_it_interrupts() -
         talk = talked(MiniOmni2(url=url, silence=0.4, interrupts=True), *turns)
     (flush,) = (event for event in talk.received if isinstance(event, Flush))
     # 0.2 s of speech make an utterance.
-    assert abs(flush.arrived - ms(1_700)) <= ms(60)
+    assert -ms(60) <= flush.arrived - ms(1_700) <= ms(60) + talk.pacing.worst
     assert taken_back(talk.placed) > 0 and len(keen.heard) == 2
     assert [stretch.source // ms(20) // 80 for stretch in stretches(talk.system, talk.rate)] == [0, 1]
 

@@ -75,7 +75,7 @@ def test_every_case_passes_or_does_not_apply() -> None:
 def test_the_driver_passes_over_a_real_socket() -> None:
     # All cases are run so by `fullduplex conform minicpm-o`.
     found = conform(MiniCPMo(), clocks=("wall",), cases=(18,))
-    assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
+    assert [(r.number, r.why) for r in found if r.outcome not in ("passed", "not judged")] == []
 
 
 def test_a_message_holds_a_whole_second_whatever_the_frames() -> None:

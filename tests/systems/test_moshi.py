@@ -77,7 +77,7 @@ def test_the_cases_in_which_the_others_differ_pass(name: str) -> None:
 def test_a_driver_passes_over_real_sockets() -> None:
     # Those that lean least on how busy the machine is; all of them are run by `fullduplex conform moshi`.
     found = conform(Moshi(), clocks=("wall",), cases=(9, 15, 18))
-    assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
+    assert [(r.number, r.why) for r in found if r.outcome not in ("passed", "not judged")] == []
 
 
 def test_a_system_with_a_url_is_judged_from_outside() -> None:

@@ -94,7 +94,7 @@ def test_every_case_passes_or_does_not_apply() -> None:
 
 def test_the_driver_passes_over_real_sockets() -> None:
     found = conform(Twilio(), clocks=("wall",), cases=(15, 18, 23))
-    assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
+    assert [(r.number, r.why) for r in found if r.outcome not in ("passed", "not judged")] == []
 
 
 def test_a_call_begins_and_ends_as_twilios_do() -> None:

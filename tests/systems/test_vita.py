@@ -73,7 +73,7 @@ def test_the_cases_in_which_vita_differs_pass() -> None:
 def test_a_driver_passes_over_a_real_socket() -> None:
     # All cases are run so by `fullduplex conform freeze-omni`.
     found = conform(FreezeOmni(), clocks=("wall",), cases=(18,))
-    assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
+    assert [(r.number, r.why) for r in found if r.outcome not in ("passed", "not judged")] == []
 
 
 # Packets clock the reply.

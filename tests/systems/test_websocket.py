@@ -77,7 +77,7 @@ def test_what_is_played_passes_in_memory() -> None:
 
 def test_the_driver_passes_over_real_sockets() -> None:
     found = conform(WebSocket(), clocks=("wall",), cases=(9, 15, 18))
-    assert [(r.number, r.why) for r in found if r.outcome != "passed"] == []
+    assert [(r.number, r.why) for r in found if r.outcome not in ("passed", "not judged")] == []
 
 
 def test_hello_says_what_the_user_will_sound_like() -> None:

