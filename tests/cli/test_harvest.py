@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -123,6 +124,27 @@ def test_what_reviewers_rejected_is_left_out(talks: Path, tmp_path: Path) -> Non
     assert told["items"]["pause_handling"] == 1
     # Two raters who do not agree have not decided.
     assert told["decided"] == {"reject": 1, "unsure": 1, "unjudged": 8}
+
+
+def test_reviews_that_decide_nothing_are_told(talks: Path, tmp_path: Path) -> None:
+    words = (talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--engine", "here")
+    run(*words)
+    item = next((tmp_path / "out" / "pause_handling").iterdir()).name
+    (tmp_path / "reviewed").mkdir()
+    one = Review("ann", "naturalness", "1", "x", "pause_handling", item, {"accept": "reject"})
+    append(tmp_path / "reviewed", one)
+    done = run(*words, "--accepted", tmp_path / "reviewed")
+    assert done.exit_code == 1 and "reviews with naturalness alone" in done.output
+    append(tmp_path / "reviewed", replace(one, form="accept", answers={"accept": "no"}))
+    done = run(*words, "--accepted", tmp_path / "reviewed")
+    assert done.exit_code == 0
+    assert f"left out: 'no' of ann on pause_handling/{item}, which is none of accept, reject, unsure" in done.output
+
+
+def test_a_decision_that_is_told_twice_is_refused(talks: Path, tmp_path: Path) -> None:
+    (tmp_path / "told.json").write_text('{"a/b": "reject", "a/b": "accept"}')
+    done = run(talks, "--rules", "fdb-1.0", "--out", tmp_path / "out", "--accepted", tmp_path / "told.json")
+    assert done.exit_code == 1 and "the key 'a/b' twice" in done.output
 
 
 def test_a_release_is_rebuilt_without_what_was_rejected(talks: Path, tmp_path: Path) -> None:

@@ -13,6 +13,9 @@ from fullduplex.cli import SOME_FAILED, _Bar, _cache, _say, _shown_json, counted
 from fullduplex.errors import InputError, printable
 from fullduplex.once import once_per_process
 
+#: The form that people decide with, and its question of that name; and what they can decide.
+ACCEPT, DECISIONS = "accept", ("accept", "reject", "unsure")
+
 
 @dataclass(frozen=True, slots=True)
 class _Survey:
@@ -133,15 +136,22 @@ def decisions(path: Path | None) -> dict[str, str] | None:
 
     if path.is_dir():
         kept = read_kept(path)
-        if not kept.reviews and not kept.damaged:
-            raise InputError(path, found="no review in it", expected="a run that was reviewed with the form accept")
+        of_form = [review for review in kept.reviews if review.form == ACCEPT]
+        if not of_form and not kept.damaged:
+            found = f"reviews with {kept.reviews[0].form} alone" if kept.reviews else "no review in it"
+            raise InputError(path, found=found, expected="a run that was reviewed with the form accept")
         for sentence in kept.damaged:
             _say(f"left out: {sentence}")
+        known = [review for review in of_form if review.value(ACCEPT) in (None, *DECISIONS)]
+        for review in of_form:
+            if review not in known:
+                given = f"{brief(review.value(ACCEPT))} of {printable(review.rater)} on {printable(review.key, 160)}"
+                _say(f"left out: {given}, which is none of {', '.join(DECISIONS)}")
         # Raters of whom as many accept as reject have not decided.
-        told = majority(kept.reviews, "accept", "accept")
+        told = majority(known, ACCEPT, ACCEPT)
         return {key: "unsure" if one.value is None else str(one.value) for key, one in told.items()}
     value = parse_json(read_text_file(path), path, keys_once=True)
-    if not isinstance(value, dict) or not all(one in ("accept", "reject", "unsure") for one in value.values()):
+    if not isinstance(value, dict) or not all(one in DECISIONS for one in value.values()):
         raise InputError(path, found=brief(value), expected="an object: TASK/ID to accept, reject or unsure")
     return dict(value)
 

@@ -56,6 +56,17 @@ def test_two_tabs_lose_no_answer_to_each_other(tmp_path: Path) -> None:
     assert read_reviews(tmp_path)[0].answers == {"label": "yes", "voice": 4}
 
 
+def test_an_answer_under_other_words_stands_until_the_same_question_is_answered_anew(tmp_path: Path) -> None:
+    later = replace(ANN, form_version="9", form_digest="of other words")
+    append(tmp_path, ANN)
+    append(tmp_path, replace(later, answers={"voice": 4}))
+    assert majority(read_reviews(tmp_path), FORM.name, "label")[ANN.key].votes == {"yes": 1}
+    append(tmp_path, replace(later, answers={"label": "no"}))
+    assert majority(read_reviews(tmp_path), FORM.name, "label")[ANN.key].votes == {"no": 1}
+    append(tmp_path, replace(later, answers={"label": None}))
+    assert majority(read_reviews(tmp_path), FORM.name, "label") == {}
+
+
 def test_an_answer_that_is_taken_back_is_none(tmp_path: Path) -> None:
     append(tmp_path, ANN)
     append(tmp_path, replace(ANN, answers={"label": None}))

@@ -269,7 +269,8 @@ def majority(reviews: Iterable[Review], form: str, question: str) -> dict[str, M
     votes: dict[str, dict[str, Answer]] = {}
     for review in reviews:
         value = review.value(question)
-        if review.form == form:
+        # Who was not asked, or has not come to the question yet under other words of the form, took nothing back.
+        if review.form == form and question in review.answers:
             of_item = votes.setdefault(review.key, {})
             of_item.pop(review.rater, None)
             if value is not None and value != "":
