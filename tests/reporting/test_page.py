@@ -50,6 +50,16 @@ def test_hostile_texts_neither_end_nor_open_an_element(tmp_path: Path, draw: Any
     assert _details(text)["tracks"]["user"]["words"][0][0] == HOSTILE
 
 
+def test_signs_that_are_not_seen_are_told_and_come_back_from_the_index(tmp_path: Path, draw: Any) -> None:
+    names = ["moshi", "mo\u200bshi", "\u202eihsom\u2066"]
+    rows = [draw.estimate(system=name, title=name) for name in names]
+    data = draw.data(title=names[2], systems=names, estimates=rows, about={"remarks": names})
+    text = _written(tmp_path / "page.html", data, [])
+    assert not set("\u200b\u202e\u2066") & set(text) and r"mo\u200bshi" in text and r"<title>\u202eihsom" in text
+    (index,) = re.findall(r'<script type="application/json" id="index">(.*?)</script>', text)
+    assert json.loads(index)["systems"] == names
+
+
 def test_half_a_surrogate_pair_in_a_name_can_be_written(tmp_path: Path, draw: Any) -> None:
     assert _written(tmp_path / "page.html", draw.data(title="\udcff"), [draw.item("\ud800")])
 

@@ -38,6 +38,19 @@ _DETAILS = ("tracks", "events", "facts", "audio", "turns", "probes", "condition"
 _OPUS_RATE = 24_000
 
 
+#: What is not seen and hides or turns what stands around it: signs of no width, embeddings, overrides, isolates. What
+#: joins letters or parts them (U+200C, U+200D), and marks of direction, belong to how scripts are written.
+_UNSEEN = re.compile("[\u00ad\u061c\u200b\u202a-\u202e\u2060-\u2069\ufeff]")
+
+
+def with_unseen_signs_told(page: str) -> str:
+    """Return a page with such signs as ``\\uXXXX``: no name turns a sentence around, and two names look like two.
+
+    In embedded JSON the escape is the sign itself.
+    """
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", page)
+
+
 @dataclass(frozen=True, slots=True)
 class PageItem:
     """One item as one system answered it, for the page. Times are decimal seconds.
@@ -222,7 +235,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
     }
     if not tell.original:
         shown["messages"] = dict(messages(said_by_scripts(), tell))
-    return environment.get_template("page.html").render(
+    return with_unseen_signs_told(environment.get_template("page.html").render(
         data=data,
         heads=HEADS,
         note_on_systems=tell(NOTE),
@@ -242,7 +255,7 @@ def _rendered(data: PageData, index: _Index, tell: Language) -> str:
         script=Markup(script),
         policy=_policy(style, script),
         cut=Markup(_CUT),
-    )
+    ))  # fmt: skip
 
 
 def _policy(style: str, script: str) -> str:

@@ -69,7 +69,7 @@ const makeCards = (state, list, open) => {
       byId("items").scrollIntoView();
       list.focus();
     } }, named(passed, counted(passed)));
-    const order = [...card.querySelectorAll(".ranks tbody tr > th")].map((head) => head.dataset.system);
+    const order = [...card.querySelectorAll(".ranks tbody tr > th")].map((head) => JSON.parse(head.dataset.system));
     const row = (system) => make("div", { class: "hear-row" }, make("span", { class: "who" }, system), [false, true].map((passed) => {
       const item = first(system, passed);
       return item ? makeExample(item, passed, open) : make("span", { class: "example none small" }, passed ? say("none passes") : say("none fails"));
