@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 
 import fullduplex.cli.listeners as _listeners
 from fullduplex.cli import main
+from fullduplex.data import audio
 from fullduplex.data.fdb_json import read_reference
 from fullduplex.measures.listeners import counts_behind
 from fullduplex.model.trials import Absent
@@ -184,3 +185,47 @@ def test_a_panel_with_the_published_counts_gives_the_published_reference(tmp_pat
     assert found.exit_code == 0, found.output
     ours = read_reference(tmp_path / "out" / "backchannel_reference.json")
     assert {name: pytest.approx(shares, abs=1e-9) for name, shares in published.items()} == ours
+
+
+def driven(example: Path, data: Path, out: Path, *more: object) -> Path:
+    """Drive the how-to's attentive system with the items in ``data``."""
+    done = command("run", "fdb-1.0", "--data", data, "--system", f"scripted:file={example / 'attentive'}/{{id}}.json",
+                   "--name", "attentive", "--recogniser", "reported", "--engine", "here", "--no-page", "--out", out,
+                   *more)  # fmt: skip
+    assert done.exit_code == 0, done.output
+    return out
+
+
+def two_stimuli(example: Path, data: Path, seconds: float = 20) -> Path:
+    for name in ("story00", "story01"):
+        (data / name).mkdir(parents=True)
+        samples, rate = audio.read(example / "items" / "backchannel" / name / "input.wav")
+        audio.write(data / name / "input.wav", samples[: int(seconds * rate)], rate)
+    return data
+
+
+def test_each_repeat_of_a_talk_counts(example: Path, tmp_path: Path) -> None:
+    two_stimuli(example, tmp_path / "items" / "backchannel")
+    run = driven(example, tmp_path / "items", tmp_path / "run", "--repeats", 2)
+    found = command("listeners", example / "panel.csv", "--items", example / "items", "--run", run, "--json")
+    (system,) = json.loads(found.output)["systems"]
+    assert (system["stimuli"], system["played"], system["responses"]) == (2, 4, 16)
+    assert system["absent"] == {"not in the run": 10}
+
+
+def test_a_talk_that_ended_before_the_stimulus_did_is_not_held_against_the_panel(example: Path, tmp_path: Path) -> None:
+    two_stimuli(example, tmp_path / "items" / "backchannel", seconds=19.7)
+    run = driven(example, tmp_path / "items", tmp_path / "run")
+    found = command("listeners", example / "panel.csv", "--items", example / "items", "--run", run)
+    assert found.exit_code == 1 and "(2 heard less than the panel)" in found.output
+
+
+def test_items_of_two_sets_with_one_name_are_refused(example: Path, tmp_path: Path) -> None:
+    for name in ("backchannel", "icc_backchannel"):
+        two_stimuli(example, tmp_path / "items" / name)
+    run = driven(example, tmp_path / "items", tmp_path / "run")
+    found = command("listeners", example / "panel.csv", "--items", example / "items", "--run", run)
+    assert found.exit_code == 1
+    assert "stimulus story00: found backchannel/story00 and icc_backchannel/story00, expected items of one set" in (
+        found.output
+    )

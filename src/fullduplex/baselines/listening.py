@@ -28,7 +28,7 @@ from fullduplex.model.spans import Timeline
 from fullduplex.model.speech import Track
 from fullduplex.model.trials import Absent
 from fullduplex.runs.items import SEEN, read_item, trial_or_failure
-from fullduplex.runs.run import Run
+from fullduplex.runs.run import Run, again
 
 #: The task whose items are stimuli that a panel has heard.
 TASK = "backchannel"
@@ -68,7 +68,8 @@ def listening_of(run: Run, reference: Path, *, listeners: int, seed: int = 0) ->
     onsets, likely = dict[str, list[int]](), dict[str, Floats]()
     divergences, distances = list[float](), list[float]()
     absent = Counter[str]()
-    for key, name, said in responses_of(run):
+    for played in responses_of(run):
+        key, name, said = played.key, played.item, played.said
         shares = known.get(name, known.get(name.rpartition("/")[2]))
         counts = Absent("not in the reference") if shares is None else counts_behind(shares)
         if isinstance(said, Absent):
@@ -93,27 +94,46 @@ def listening_of(run: Run, reference: Path, *, listeners: int, seed: int = 0) ->
     )  # fmt: skip
 
 
-def responses_of(run: Run) -> Iterator[tuple[str, str, Timeline | Absent]]:
-    """Yield of each backchannel item its key, its name, and the stretches in which the system spoke.
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One time that an item was played to a system.
 
-    An item that was driven several times is yielded each time, under a key of its own. Absent: ``failed``,
+    ``key`` names it in the run, ``set`` and ``item`` the item, which its repeats share; ``lasts``: how long the user's
+    sound is in µs, None where it is not known. ``said``: the stretches in which the system spoke; absent: ``failed``,
     ``no output``.
     """
+
+    key: str
+    set: str
+    item: str
+    lasts: int | None
+    said: Timeline | Absent
+
+
+def responses_of(run: Run) -> Iterator[Played]:
+    """Yield each backchannel item of a run, each time that it was played."""
     for folder in run.items():
         item = read_item(folder)
         if item["task"] != TASK:
             continue
         trial = trial_or_failure(folder, SEEN)
-        said = _said(trial.system)
+        said = Absent("failed") if trial.failed else _said(trial.system)
         key = str(folder.relative_to(run.path))
-        if trial.failed or said is None:
-            yield key, str(item["id"]), Absent("failed" if trial.failed else "no output")
-        else:
-            yield key, str(item["id"]), said
+        yield Played(key, str(item["set"]), _driven(str(item["id"]), folder), trial.user.duration, said)
 
 
-def _said(track: Track) -> Timeline | None:
-    """Return the stretches that a side speaks in: as its detector heard it, else by its words; None without either."""
+def _driven(name: str, folder: Path) -> str:
+    """Return the id of the item that was driven, whose repeats have it with their number behind it."""
+    number = folder.parent.parent.name.partition("-")[2]
+    return name.removesuffix(again(int(number))) if number.isdecimal() else name
+
+
+def _said(track: Track) -> Timeline | Absent:
+    """Return the stretches that a side speaks in, as its detector heard it, else by its words. Absent: ``no output``."""
     if track.speech is not None:
         return track.speech.bridge(UNIT_ENDS_AFTER)
-    return None if track.words is None else Timeline(word.span for word in track.words).bridge(UNIT_ENDS_AFTER)
+    return (
+        Absent("no output")
+        if track.words is None
+        else Timeline(word.span for word in track.words).bridge(UNIT_ENDS_AFTER)
+    )

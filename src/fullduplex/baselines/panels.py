@@ -67,17 +67,23 @@ def panels_of(file: PanelFile) -> Iterator[Panel]:
 def responder(run: Run, file: PanelFile) -> Responder:
     """Return how the system of ``run`` responded to the stimuli of a panel, the run's backchannel items of their names.
 
-    Absent: ``failed``, ``no output``, ``not of the panel``, ``not in the run``. Raises :class:`InputError` where no
-    stimulus is left.
+    Absent: ``failed``, ``no output``, ``not of the panel``, ``not in the run``, ``heard less than the panel`` (the
+    user's sound is a window shorter than the stimulus, or more). Raises :class:`InputError` where no stimulus is left,
+    and where items of two sets have a stimulus' name.
     """
     lengths = {heard.stimulus: heard.duration for heard in file}
     onsets, absent = dict[str, list[list[int]]](), dict[str, int]()
     late = long = 0
-    named = set[str]()
-    for _, item, said in responses_of(run):
+    named = dict[str, str]()
+    for played in responses_of(run):
+        item, said = played.item, played.said
         name = item if item in lengths else item.rpartition("/")[2]
-        named.add(name)
+        if name in lengths and named.setdefault(name, played.set) != played.set:
+            found = f"{named[name]}/{name} and {played.set}/{name}"
+            raise InputError(run.path, f"stimulus {name}", found=found, expected="items of one set")
         why = "not of the panel" if name not in lengths else said.reason if isinstance(said, Absent) else ""
+        if not why and played.lasts is not None and played.lasts <= lengths[name] - WINDOW:
+            why = "heard less than the panel"
         if why or isinstance(said, Absent):
             absent[why] = absent.get(why, 0) + 1
             continue
@@ -88,7 +94,7 @@ def responder(run: Run, file: PanelFile) -> Responder:
     if not onsets:
         why = ", ".join(f"{n} {reason}" for reason, n in absent.items()) or f"none of the task {TASK}"
         raise InputError(run.path, found=f"no item that the panel has heard ({why})", expected="one at least")
-    lacking = len(set(lengths) - named)
+    lacking = len(set(lengths) - set(named))
     absent |= {"not in the run": lacking} if lacking else {}
     return Responder(run.system, run.path.name, onsets, late, long, absent)
 
