@@ -164,3 +164,8 @@ def test_a_stimulus_of_json_is_told_once(tmp_path: Path) -> None:
     path = tmp_path / "panel.json"
     path.write_text(f'{{"stimuli": {{{one}, {one}}}}}')
     assert "the key 'a' twice" in says(path)
+
+
+def test_semicolons_are_told_what_to_do(tmp_path: Path) -> None:
+    path = table(tmp_path, "s;a;1,5", header="stimulus;listener;onset")
+    assert "separate cells by commas, and write times with a point" in says(path)

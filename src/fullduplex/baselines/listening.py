@@ -129,7 +129,7 @@ def _driven(name: str, folder: Path) -> str:
 
 
 def _said(track: Track) -> Timeline | Absent:
-    """Return the stretches that a side speaks in, as its detector heard it, else by its words. Absent: ``no output``."""
+    """Return the stretches that a side speaks in, as its detector heard it, else its words. Absent: ``no output``."""
     if track.speech is not None:
         return track.speech.bridge(UNIT_ENDS_AFTER)
     return (

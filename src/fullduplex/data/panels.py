@@ -159,7 +159,9 @@ def _header(path: Path, header: list[str]) -> list[str]:
     lacking = [name for name in _NEEDED if name not in header]
     if unknown or lacking or len(set(header)) < len(header):
         found = f"a column {unknown[0]!r}" if unknown else f"no column {lacking[0]!r}" if lacking else "a column twice"
-        raise InputError(path, "line 1", found=found, expected=f"{','.join(_NEEDED)} and perhaps end, duration")
+        # What spreadsheets write where a comma is the decimal sign.
+        do = "separate cells by commas, and write times with a point" if len(header) == 1 and ";" in header[0] else ""
+        raise InputError(path, "line 1", found=found, expected=f"{','.join(_NEEDED)} and perhaps end, duration", do=do)
     return header
 
 
