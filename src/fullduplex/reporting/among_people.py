@@ -19,7 +19,7 @@ from fullduplex.reporting.people_text import Figure, table
 from fullduplex.reporting.rows import figure, label
 from fullduplex.reporting.tables import markdown_text
 from fullduplex.runs.measured import Column, Measured
-from fullduplex.runs.run import Run
+from fullduplex.runs.run import Run, driven_item
 
 #: A percentile among fewer conversations is one of a few steps, and is not given.
 FEWEST = 5
@@ -46,8 +46,8 @@ def among_people(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
 
     ``value``, ``low``, ``high``, ``n``; ``people`` (theirs), ``optimum`` and ``to_optimum`` (how far from it, both as
     ``value`` less optimum), ``people_to_optimum``; ``to_people``: the mean of system − people over the ``pairs``
-    items of both, with ``to_people_low`` and ``to_people_high``; ``percentile`` among people's ``conversations``, None
-    with ``why`` where these are fewer than 5; ``nearer``: whether the value is nearer to the optimum than people's.
+    items of both (of an item's repeats their mean), with ``to_people_low`` and ``to_people_high``; ``percentile``
+    among people's ``conversations``, None with ``why`` where these are fewer than 5; ``nearer``: whether the value is nearer to the optimum than people's.
     """
     theirs = next(((run, measured) for run, measured in pairs if run.about.get("people")), None)
     if theirs is None:
@@ -116,11 +116,13 @@ def values_of(column: Column, measured: Measured) -> Iterator[tuple[str, str, fl
 
 def _to_people(own: Column, people: Measured, column: Column, measured: Measured, seed: int) -> dict[str, Any]:
     theirs = {name: (group, number) for name, group, number in values_of(own, people)}
-    its = {name: number for name, _, number in values_of(column, measured)}
+    its: dict[str, list[float]] = defaultdict(list)
+    for name, _, number in values_of(column, measured):
+        its[name if name in theirs else driven_item(name)].append(number)
     common = sorted(theirs.keys() & its.keys())
     found: Paired = paired(
         {name: theirs[name][1] for name in common},
-        {name: its[name] for name in common},
+        {name: sum(its[name]) / len(its[name]) for name in common},
         {name: theirs[name][0] for name in common},
         seed,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -147,6 +148,11 @@ class Run:
 def again(repeat: int) -> str:
     """Return what is put after an item's id when it was driven for the second time, or a later one."""
     return "" if repeat == 1 else f" (repeat {repeat})"
+
+
+def driven_item(name: str) -> str:
+    """Return the id of the item of which ``name`` is a repeat, or ``name``."""
+    return re.sub(r" \(repeat [0-9]+\)$", "", name)
 
 
 def _is_begun(path: Path) -> bool:
