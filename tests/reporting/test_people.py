@@ -194,9 +194,7 @@ def test_a_system_has_two_distances_and_a_place_among_people(tmp_path: Path) -> 
 def test_the_repeats_of_an_item_are_held_against_people_by_their_mean(tmp_path: Path) -> None:
     theirs = scored(tmp_path, "people", [0.2] * 6, people=True)
     its = scored(tmp_path, "slow", [0.4] * 6 + [0.8] * 6)
-    for n, name in enumerate(list(its.measured.names)):
-        if n >= 6:
-            its.measured.names[n] = f"{its.measured.names[n - 6]} (repeat 2)"
+    its.measured.names[6:] = [f"{name} (repeat 2)" for name in its.measured.names[:6]]
     (row,) = (r for r in among_people([(o.run, o.measured) for o in (its, theirs)]) if r["metric"] == "latency")
     assert (row["value"], row["to_people"], row["pairs"]) == (pytest.approx(0.6), pytest.approx(0.4), 6)
 

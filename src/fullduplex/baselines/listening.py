@@ -28,7 +28,7 @@ from fullduplex.model.spans import Timeline
 from fullduplex.model.speech import Track
 from fullduplex.model.trials import Absent
 from fullduplex.runs.items import SEEN, read_item, trial_or_failure
-from fullduplex.runs.run import Run, again
+from fullduplex.runs.run import Run, driven_item
 
 #: The task whose items are stimuli that a panel has heard.
 TASK = "backchannel"
@@ -124,8 +124,7 @@ def responses_of(run: Run) -> Iterator[Played]:
 
 def _driven(name: str, folder: Path) -> str:
     """Return the id of the item that was driven, whose repeats have it with their number behind it."""
-    number = folder.parent.parent.name.partition("-")[2]
-    return name.removesuffix(again(int(number))) if number.isdecimal() else name
+    return driven_item(name) if folder.parent.parent.name != "trials" else name
 
 
 def _said(track: Track) -> Timeline | Absent:

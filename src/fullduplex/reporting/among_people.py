@@ -47,7 +47,8 @@ def among_people(pairs: Sequence[Pair]) -> list[dict[str, Any]]:
     ``value``, ``low``, ``high``, ``n``; ``people`` (theirs), ``optimum`` and ``to_optimum`` (how far from it, both as
     ``value`` less optimum), ``people_to_optimum``; ``to_people``: the mean of system − people over the ``pairs``
     items of both (of an item's repeats their mean), with ``to_people_low`` and ``to_people_high``; ``percentile``
-    among people's ``conversations``, None with ``why`` where these are fewer than 5; ``nearer``: whether the value is nearer to the optimum than people's.
+    among people's ``conversations``, None with ``why`` where these are fewer than 5; ``nearer``: whether the value is
+    nearer to the optimum than people's.
     """
     theirs = next(((run, measured) for run, measured in pairs if run.about.get("people")), None)
     if theirs is None:
