@@ -160,8 +160,8 @@ def notes(told: Told, tell: Language = ENGLISH) -> list[str]:
         )
     said += [
         tell(
-            "Both distances fall with every further response, wherever it is: compare them where responses a minute are "
-            "alike, and read hits beside their chance."
+            "Both distances fall with every further response, wherever it is: compare them where responses a minute "
+            "are alike, and read hits beside their chance."
         ),
         tell(
             "Intervals draw stimuli again, {times} times; below 50 stimuli they are too narrow. Chance turns each "
