@@ -31,6 +31,7 @@ from fullduplex.model.spec import Spec
 from fullduplex.systems.nova_sonic import NovaSonic
 from fullduplex.systems.nova_sonic.codec import PROMPT, SOUND, Talking, closing, event, opening
 from fullduplex.systems.nova_sonic.eventstream import Malformed, Message, Messages, encode
+from fullduplex.systems.nova_sonic.http2 import chunk_of
 from fullduplex.systems.nova_sonic.signing import Chain, signature_of, signed_request
 from fullduplex.systems.refusals import Refusal, refusal_of
 from fullduplex.testing.behaviour import Behaviour, Utterance
@@ -105,17 +106,9 @@ def test_a_request_and_its_events_are_signed_as_the_vendor_s_client_signs_them()
 def test_our_body_has_the_headers_and_members_of_the_vendor_s_client() -> None:
     told = json.loads(FIXTURE.read_text())
     theirs = Messages().take(Messages().take(base64.b64decode(told["data"]))[0].payload)[0]
-    sent: list[Message] = []
-
-    class Recording:
-        async def send(self, data: str) -> None:
-            payload = json.dumps({"bytes": base64.b64encode(data.encode()).decode()}).encode()
-            headers = {":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"}
-            sent.append(Message(headers, payload))
-
-    asyncio.run(Recording().send(told["sent"][0]))
-    assert dict(sent[0].headers) == dict(theirs.headers)
-    assert json.loads(sent[0].payload) == json.loads(theirs.payload)
+    ours = chunk_of(told["sent"][0])
+    assert dict(ours.headers) == dict(theirs.headers)
+    assert json.loads(ours.payload) == json.loads(theirs.payload)
 
 
 def _python() -> str:

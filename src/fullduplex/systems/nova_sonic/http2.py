@@ -146,10 +146,7 @@ class Stream:
 
     async def send(self, message: str | bytes) -> None:
         """Give an event to the server; raises :class:`Gone`."""
-        data = message.encode() if isinstance(message, str) else message
-        payload = json.dumps({"bytes": base64.b64encode(data).decode()}).encode()
-        headers = {":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"}
-        await self._send(Message(headers, payload))
+        await self._send(chunk_of(message))
 
     async def _send(self, message: Message | None) -> None:
         now = datetime.now(UTC)
@@ -283,4 +280,11 @@ class Stream:
         return ""
 
 
-__all__ = ["SETTLES", "TYPE", "Answered", "Stream", "path_of", "stream"]
+def chunk_of(message: str | bytes) -> Message:
+    """Return an event of the model's as the chunk of the stream that carries it."""
+    data = message.encode() if isinstance(message, str) else message
+    payload = json.dumps({"bytes": base64.b64encode(data).decode()}).encode()
+    return Message({":event-type": "chunk", ":content-type": "application/json", ":message-type": "event"}, payload)
+
+
+__all__ = ["SETTLES", "TYPE", "Answered", "Stream", "chunk_of", "path_of", "stream"]
