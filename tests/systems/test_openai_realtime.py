@@ -54,7 +54,7 @@ def held(behaviour: Behaviour, *turns: Turn, length: int = seconds(3), **options
 def test_every_case_passes_or_does_not_apply() -> None:
     results = conform(Realtime(), clocks=["virtual"])
     assert [(r.number, r.why) for r in results if r.outcome == "failed"] == []
-    assert sum(result.outcome == "passed" for result in results) == 17
+    assert sum(result.outcome == "passed" for result in results) == 18
     assert all(result.why for result in results if result.outcome == "not applicable")
 
 

@@ -74,7 +74,7 @@ def rtvi(kind: str, **data: Any) -> bytes:
 def test_every_case_passes_or_does_not_apply() -> None:
     results = conform(Pipecat(), clocks=("virtual",))
     assert [(r.number, r.why) for r in results if r.outcome == "failed"] == []
-    assert sum(r.outcome == "passed" for r in results) == 14
+    assert sum(r.outcome == "passed" for r in results) == 16
     assert all(r.why for r in results if r.outcome == "not applicable")
 
 

@@ -207,13 +207,17 @@ async def odd(stage: Stage) -> Measured:
     said, codings = Utterance(ms(200), ms(800), 17), ("pcm16", "f32")
     for coding in codings:
         behaviour = Behaviour(say=(said,), pace="burst", coding=coding, odd=True)  # type: ignore[arg-type]
-        talk, _ = await stage.talk(behaviour, length=ms(1_200))
+        talk, report = await stage.talk(behaviour, length=ms(1_200))
         whole(talk, said.length, said.block, rough=stage.terms.rough)
-        expect(
-            samples_received(talk.received) == said.length * talk.rate // SECOND,
-            f"{coding}: {samples_received(talk.received)} samples came",
-        )
+        missing = report["sent"] * talk.rate // SECOND - samples_received(talk.received)
+        # Of what goes on to the end of the talk, the last frame may be under way.
+        expect(0 <= missing <= _under_way(stage, talk), f"{coding}: {missing} of the samples sent did not come")
     return {"codings": len(codings)}
+
+
+def _under_way(stage: Stage, talk: Talk) -> int:
+    """Return how many samples may be on their way when a talk ends, of a system that answers a frame for a frame."""
+    return stage.terms.frame * talk.rate // SECOND if stage.declares.timing == "sync" else 0
 
 
 @case(26, "text alone, empty audio, a flush of nothing", "the talk goes on", "answer without audio")
@@ -225,7 +229,7 @@ async def nothing(stage: Stage) -> Measured:
     talk, _ = await stage.talk(behaviour, length=ms(2_000))
     whole(talk, said.length, said.block, rough=stage.terms.rough)
     words = [note.text for note in talk.notes if isinstance(note, Said)]
-    expect(words == ["only words"], f"the words are {words}")
+    expect(words == [*stage.terms.words], f"the words are {words}")
     flushes = sum(isinstance(event, Flush) for event in talk.received)
     expect(flushes == stage.terms.flushes, f"{flushes} flushes came, not {stage.terms.flushes}")
     return {"words": len(words), "empty_chunks": sum(part.size == 0 for part in talk.placed)}

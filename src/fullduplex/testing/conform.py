@@ -83,7 +83,9 @@ def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]
     from fullduplex.testing.facades import facade_of
     from fullduplex.testing.facades.serving import Faced, FacedTwin, at, served
 
-    facade = facade_of(system.spec.name, system.spec.options)
+    # What the protocol cannot tell, and the spec does not name since it changes no talk.
+    options = dict(system.spec.options) | ({"exclusive": True} if system.traits.exclusive else {})
+    facade = facade_of(system.spec.name, options)
     if clock != "wall" and not facade.in_memory:
         raise InputError("--clock", found=clock, expected=f"wall: the facade of {system.spec.name} is on real time")
     system = facade.played(system)
@@ -102,7 +104,7 @@ def _faced(system: Any, clock: Clock, wanted: Sequence[int]) -> list[CaseResult]
 
         stage = Stage(clock, here, NEAR["wall"], terms=facade.terms, beside=facade.beside)
         return run_on(clock, _all(stage, wanted, FACED_AT_ONCE))
-    with served(system.spec.name, system.spec.options) as stand:
+    with served(system.spec.name, options) as stand:
 
         def over(behaviour: Behaviour, traits: Traits, reported: Any, ready_within: int | None = None) -> System:
             return Faced(system, stand, behaviour, reported, ready_within)

@@ -117,7 +117,7 @@ class Terms:
     sent at real time join on the wall clock; where ``settles``, each talk has it, on any clock. ``lags`` gives the
     lag of each output frame, the first numbered 0. ``oddities`` are messages that each end as one note, but for
     ``vads`` of them, which are spellings of one event; ``notes`` are of each talk's own, and so are those of the
-    kinds ``usual``. ``nothings`` are words alone ("only words"), empty audio, and ``flushes`` flushes of nothing.
+    kinds ``usual``. ``nothings`` are ``words`` alone, empty audio, and ``flushes`` flushes of nothing.
     ``done`` is the note that says that all of an utterance was sent. ``unit`` is how much of the user's sound a
     message holds, where that is more than a frame, and ``held`` how many of the last frames may be unheard when the
     user hangs up. A client tells at least ``positions`` times in two seconds what was heard: where it only does at a
@@ -138,6 +138,7 @@ class Terms:
     notes: int = 0
     usual: tuple[str, ...] = ()
     nothings: tuple[str | bytes, ...] = _NOTHINGS
+    words: tuple[str, ...] = ("only words",)
     flushes: int = 2
     done: str = "response.done"
     unit: int = 0
@@ -174,6 +175,11 @@ class Stage:
         """Return when something that was planned for a moment sounds."""
         return planned + self.terms.lag + (self.settle if self.terms.settles else 0)
 
+    @property
+    def declares(self) -> Traits:
+        """Return the traits of the system that is played."""
+        return self.make(Behaviour(), self.traits(), None).traits
+
     def lags(self, talk: Talk) -> dict[int, int]:
         """Return the lag of each output frame of a frame-for-frame system, the first numbered 0."""
         return self.terms.lags(talk, self.terms.frame)
@@ -194,6 +200,20 @@ class Stage:
 
     async def hold(self, system: Any, *turns: Turn, length: int, **how: Any) -> Talk:
         """Return a talk with ``system``, once no other talk is going on: what follows may take its time."""
+        async with self.holding(system):
+            return await self.drive(system, *turns, length=length, **how)
+
+    async def drive(self, system: System, *turns: Turn, length: int, **how: Any) -> Talk:
+        """Return a talk on the terms of the protocol; whoever asks is :meth:`holding` the system."""
+        if self.terms.settles:
+            how.setdefault("priming", self.settle)
+        if self.terms.bed is not None:
+            how.setdefault("bed", self.terms.bed(length))
+        return await drive(system, turns, length=length, **how)
+
+    @asynccontextmanager
+    async def holding(self, system: Any) -> AsyncIterator[None]:
+        """Have ``system`` prepared, and time kept, for talks with it; come out when no other talk is going on."""
         if hasattr(system, "prepare"):
             preparing = object()
             await self.resting.compute(preparing)
@@ -201,13 +221,9 @@ class Stage:
                 await system.prepare()
             finally:
                 self.resting.done(preparing)
-        if self.terms.settles:
-            how.setdefault("priming", self.settle)
-        if self.terms.bed is not None:
-            how.setdefault("bed", self.terms.bed(length))
         async with self.resting.talk(self.case):
             with self.late.watched() if self.clock == "wall" else nullcontext():
-                return await drive(system, turns, length=length, **how)
+                yield
 
     def at(self, found: int, planned: int, what: str) -> None:
         """Fail where ``found`` is not near ``planned``."""

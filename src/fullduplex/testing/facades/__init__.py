@@ -155,6 +155,9 @@ class Facade:
     let in. ``aside`` holds a connection that is no talk, and returns whether it was one. ``posts`` answers a POST on
     the same port (:mod:`fullduplex.testing.facades.posted`). The three are for WebSockets only.
 
+    ``exclusive``: one talk is held at a time; who comes meanwhile is let in and is ready when that is over, as the
+    servers of Moshi do it. A carrier of its own sees to that itself.
+
     ``carried`` carries its talks where no WebSocket does, at URLs of ``scheme``; ``within`` holds them in the driver's
     own process. ``serves`` is whether it is the server of a system as that is set up, and ``played`` makes of the
     system the one that the cases are played with, where some of its options would keep it from what they plan.
@@ -169,6 +172,7 @@ class Facade:
     refuses: Callable[[str, Mapping[str, str]], tuple[int, str] | None] | None = None
     aside: Callable[[Peer], Awaitable[bool]] | None = None
     posts: Posts | None = None
+    exclusive: bool = False
     carried: Carrier | None = None
     scheme: str = "ws"
     within: Within | None = None

@@ -90,7 +90,6 @@ _RAON_BESIDE = SYNC | {
     12: "its samples are not coded",
     14: "its index counts what it processed: what it dropped shows as lag",
     22: "its words carry no time of their own",
-    24: "each message holds whole samples",
 }
 _RAON_TERMS = replace(
     TERMS,
@@ -224,6 +223,7 @@ class RawSamples:
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._rest, self._answered, self._pings = b"", 0, 0
+        self._odd, self._owed = behaviour.odd, b""
 
     async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
         """Say that it is ready, once it is."""
@@ -235,7 +235,7 @@ class RawSamples:
         if isinstance(event, Spoken):
             self._answered += 1
             trace = f"frame={self._answered} seq_len={self._answered} token_count=1 ids=[7] tokens=['x'] text=''"
-            return [bytes([raon.DELTA]) + trace.encode(), bytes([raon.AUDIO]) + event.data]
+            return [bytes([raon.DELTA]) + trace.encode(), bytes([raon.AUDIO]) + self._cut(event.data)]
         if event["type"] == "said":
             return [bytes([raon.TEXT]) + str(event["text"]).encode()]
         if event["type"] == "ping":
@@ -245,6 +245,13 @@ class RawSamples:
             reason = str(event.get("reason", "")).encode()
             return [bytes([raon.ERROR]) + reason, bytes([raon.CLOSE]) + reason]
         return []
+
+    def _cut(self, data: bytes) -> bytes:
+        """Return what a message holds: where it cuts samples, the last byte of every other frame comes with the next."""
+        data, self._owed = self._owed + data, b""
+        if self._odd and self._answered % 2:
+            data, self._owed = data[:-1], data[-1:]
+        return data
 
     def hears(self, message: str | bytes) -> list[Samples | Mapping[str, Any]]:
         """Return the frames that a message completes; raises :class:`Unheard` for a kind that no client may send."""
@@ -279,18 +286,26 @@ def facade(options: Mapping[str, Any]) -> Facade:
             behaviour, style, first=(bytes([METADATA]) + metadata,), handshake=struct.pack("<II", 0, 0), apart=True
         )
 
-    return Facade("moshi", dialect, replace(TERMS, notes=int(rust)), fits, OPUS)
+    return Facade("moshi", dialect, replace(TERMS, notes=int(rust)), fits, OPUS, exclusive=True)
 
 
 def personaplex(options: Mapping[str, Any]) -> Facade:
     """Return a PersonaPlex server."""
-    return Facade("personaplex", lambda behaviour: Prompted(behaviour, _style(behaviour)), TERMS, fits, OPUS)
+    return Facade(
+        "personaplex", lambda behaviour: Prompted(behaviour, _style(behaviour)), TERMS, fits, OPUS, exclusive=True
+    )
 
 
 def flm_audio(options: Mapping[str, Any]) -> Facade:
     """Return an FLM-Audio server, which takes ``/api/settings`` as long as no talk is live."""
     return Facade(
-        "flm-audio", lambda behaviour: KindByte(behaviour, _style(behaviour)), TERMS, fits, OPUS, posts=_settings
+        "flm-audio",
+        lambda behaviour: KindByte(behaviour, _style(behaviour)),
+        TERMS,
+        fits,
+        OPUS,
+        posts=_settings,
+        exclusive=True,
     )
 
 

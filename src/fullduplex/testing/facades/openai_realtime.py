@@ -64,7 +64,6 @@ BESIDE = {
     12: "its samples are not coded",
     13: _SYNC,
     14: _SYNC,
-    20: "both sides agree on the format before the first sample",
     21: "it asks for no sign of life but the WebSocket's own",
     22: "its words carry no time",
 }
@@ -77,9 +76,12 @@ class Responses:
         self, behaviour: Behaviour, preset: Preset, formats: tuple[Format, Format], rates: tuple[int, int]
     ) -> None:
         self.rate_in = rates[0]
-        self._behaviour, self._preset, self._formats, self._rates = behaviour, preset, formats, rates
+        self._behaviour, self._preset, self._asked = behaviour, preset, tuple(zip(formats, rates, strict=True))
+        # What it sends, and announces, whatever it is asked for.
+        own = formats[1] if behaviour.rate == rates[1] else _format_at(behaviour.rate)
+        self._formats, self._rates = (formats[0], own), (rates[0], behaviour.rate)
         self._made = Numbered()
-        self._sound = Sound(formats, rates, preset.wav_in)
+        self._sound = Sound(self._formats, self._rates, preset.wav_in)
         self._session: Event = {}
         self._first: list[str | bytes] = []
         self._open: int | None = None
@@ -301,10 +303,15 @@ class Responses:
     def _updated(self, session: Any, client: Any) -> Event:
         if not isinstance(session, Mapping) or (self._preset.form == "ga" and session.get("type") != "realtime"):
             return self._error("Missing required parameter: 'session.type'.", "missing_required_parameter", client)
-        for asked, format, rate in zip(told_formats(session), self._formats, self._rates, strict=True):
-            if announced(asked, (format, rate)) != (format, rate):
+        for told, asked in zip(told_formats(session), self._asked, strict=True):
+            if announced(told, asked) != asked:
                 return self._error("This facade was started for another audio format.", "invalid_value", client)
         self._session = laid_over(self._session, session)
+        if (self._formats[1], self._rates[1]) != self._asked[1]:
+            own = {"audio": {"output": {"format": self._format(1)}}}
+            # A format that was asked for has members that this one has not.
+            self._session["audio"]["output"].pop("format", None)
+            self._session = laid_over(self._session, own)
         return self._made.event("session.updated", session=self._session)
 
     def _truncated(self, told: Event, client: Any) -> list[Samples | Mapping[str, Any] | Answer]:
@@ -322,6 +329,11 @@ class Responses:
         return [self._answer(made), heard]
 
 
+def _format_at(rate: int) -> Format:
+    """Return the format of a server that announces another ``rate`` than it was asked for: G.711 at the telephone's."""
+    return "pcmu" if rate == TELEPHONE else "pcm16"
+
+
 def facade(options: Mapping[str, Any]) -> Facade:
     """Return a realtime server of the vendor and in the formats that ``options`` say."""
     preset = PRESETS[str(options.get("preset", "openai"))]
@@ -331,14 +343,21 @@ def facade(options: Mapping[str, Any]) -> Facade:
 
     def fits(behaviour: Behaviour) -> Behaviour:
         # Without flushes the user interrupts nothing: what it says is heard to its end.
-        return replace(behaviour, coding="pcm16", rate=out)
+        other = behaviour.rate != Behaviour().rate
+        return replace(behaviour, coding="pcm16", rate=behaviour.rate if other else out)
+
+    beside = dict(BESIDE)
+    if not preset.truncates:
+        beside[23] = "it takes no word of what was heard"
+    if preset.form == "beta":
+        beside[20] = "its formats are names that hold no rate"
 
     return Facade(
         "openai-realtime",
         lambda behaviour: Responses(behaviour, preset, formats, (into, out)),
         replace(TERMS, rate_in=into),
         fits,
-        BESIDE if preset.truncates else BESIDE | {23: "it takes no word of what was heard"},
+        beside,
         refuses=refuses,
     )
 

@@ -58,11 +58,9 @@ BESIDE = {
     13: _SYNC,
     14: _SYNC,
     17: "it never says that all was sent: it paces",
-    20: "each frame has its own rate, and none is announced",
     21: "it asks for no sign of life but the WebSocket's own",
     22: "its words carry no time",
     23: "it takes no word of what was heard",
-    24: "a frame holds whole samples",
 }
 TERMS = Terms(
     frame=FRAME, rate_in=RATE_IN, oddities=_ODDITIES, vads=2, nothings=_NOTHINGS, usual=("bot-ready",), flushes=2
@@ -70,8 +68,8 @@ TERMS = Terms(
 
 
 def fits(behaviour: Behaviour) -> Behaviour:
-    """Return ``behaviour`` with whole samples of 16 bits, at whatever rate."""
-    return replace(behaviour, coding="pcm16", odd=False)
+    """Return ``behaviour`` with samples of 16 bits, at whatever rate, in WAV files where it says so."""
+    return replace(behaviour, coding="wav" if behaviour.coding == "wav" else "pcm16")
 
 
 class Bot:

@@ -27,7 +27,7 @@ from fullduplex.systems.wire import Gone, Memory, OverWire, Socket
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.facades import Facade, Reported, facade_of
 from fullduplex.testing.facades.posted import answering
-from fullduplex.testing.facades.talking import hold
+from fullduplex.testing.facades.talking import Room, hold
 from fullduplex.testing.loopback import first_line, reset
 from fullduplex.testing.model import Reset, prepare
 
@@ -84,7 +84,7 @@ async def _over_websockets(
 ) -> AsyncIterator[int]:
     from websockets.asyncio.server import serve as listen
 
-    talks = 0
+    talks, room = 0, Room(facade)
 
     async def talk(connection: Any) -> None:
         nonlocal talks
@@ -102,7 +102,7 @@ async def _over_websockets(
                 if await facade.aside(client):
                     return
         try:
-            report = await hold(facade, fitting, client)
+            report = await hold(facade, fitting, client, room)
         except Reset:
             reset(connection)
         except Gone:
@@ -287,6 +287,11 @@ class FacedTwin:
     facade: Facade
     behaviour: Behaviour
     reported: Reported | None = field(default=None, compare=False, repr=False)
+    #: That of its server, for all talks that are held with this object.
+    room: Room | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "room", Room(self.facade))
 
     @property
     def spec(self) -> Spec:
@@ -311,7 +316,7 @@ class FacedTwin:
         back: asyncio.Queue[str | bytes | Gone] = asyncio.Queue()
         reports: list[Mapping[str, Any]] = []
         client = _InMemory(back, there, "/" + door.url.split("/", 3)[-1], door.headers)
-        serving = asyncio.ensure_future(_serve_twin(self.facade, fitting, client, back, reports.append))
+        serving = asyncio.ensure_future(_serve_twin(self.facade, fitting, client, back, reports.append, self.room))
         opened = False
         try:
             async with self.system.over(Memory(there, back), prompt) as link:
@@ -345,9 +350,10 @@ async def _serve_twin(
     client: _InMemory,
     back: asyncio.Queue[str | bytes | Gone],
     reported: Callable[[Mapping[str, Any]], None],
+    room: Room | None,
 ) -> None:
     try:
-        reported(await hold(facade, behaviour, client))
+        reported(await hold(facade, behaviour, client, room))
     except Reset:
         back.put_nowait(Gone("the connection broke off: reset", broke=True))
     except Gone:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,34 @@ from fullduplex.testing.facades import Answer, Dialect, Facade, Peer, Spoken, Un
 from fullduplex.testing.model import Talker
 
 
-async def hold(facade: Facade, behaviour: Behaviour, peer: Peer) -> Mapping[str, Any]:
+class Room:
+    """A server's room for talks: for any number, or for one at a time, which the others wait for."""
+
+    def __init__(self, facade: Facade) -> None:
+        self._one = asyncio.Lock() if facade.exclusive else None
+
+    async def enter(self, leaving: ExitStack) -> None:
+        """Return once there is room, which ``leaving`` gives back."""
+        if self._one is not None:
+            await self._one.acquire()
+            leaving.callback(self._one.release)
+
+
+async def hold(facade: Facade, behaviour: Behaviour, peer: Peer, room: Room | None = None) -> Mapping[str, Any]:
     """Hold a talk until the client is gone; return the talker's report.
 
-    ``behaviour`` already fits. Raises :class:`~fullduplex.testing.model.Reset` where the line is to be broken off.
+    ``behaviour`` already fits. The talk is not ready before there is room in ``room``, of all talks of this server.
+    Raises :class:`~fullduplex.testing.model.Reset` where the line is to be broken off.
     """
+    with ExitStack() as leaving:
+        return await _hold(facade, behaviour, peer, room or Room(facade), leaving)
+
+
+async def _hold(facade: Facade, behaviour: Behaviour, peer: Peer, room: Room, leaving: ExitStack) -> Mapping[str, Any]:
     dialect = facade.dialect(behaviour)
 
     async def getting_ready() -> None:
+        await room.enter(leaving)
         await (asyncio.Event().wait() if behaviour.busy else asyncio.sleep(behaviour.handshake / SECOND))
 
     try:

@@ -41,6 +41,12 @@ _ODDITIES: tuple[str | bytes, ...] = (
     b"",
     b"\x00\xff",
 )
+#: Empty sound, and two flushes of nothing: it carries no words.
+_NOTHINGS: tuple[str | bytes, ...] = (
+    '{"event": "media", "media": {"payload": ""}}',
+    '{"event": "clear"}',
+    '{"event": "clear"}',
+)
 _SYNC = "it sends ahead of time, and no frame for a frame"
 _READY = "an agent has no word for being ready: it is on the line at once"
 BESIDE = {
@@ -57,9 +63,17 @@ BESIDE = {
     21: "it asks for no sign of life but the WebSocket's own",
     22: "it carries no words",
     24: "a sample is a byte",
-    26: "it carries no words",
 }
-TERMS = Terms(frame=FRAME, rate_in=RATE, rough=ms(1), oddities=_ODDITIES, vads=0, usual=("mark",))
+TERMS = Terms(
+    frame=FRAME,
+    rate_in=RATE,
+    rough=ms(1),
+    oddities=_ODDITIES,
+    vads=0,
+    usual=("mark",),
+    nothings=_NOTHINGS,
+    words=(),
+)
 
 
 def fits(behaviour: Behaviour) -> Behaviour:

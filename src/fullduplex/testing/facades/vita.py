@@ -151,7 +151,11 @@ def _event(message: str | bytes) -> list[Any]:
     return []
 
 
-def _facade(name: str, options: Mapping[str, Any], *, prompts: bool, stops: int) -> Facade:
+#: VITA's alone.
+_GLOBAL = "its server's queue and history are all users' in common, and nobody is kept out: who drives it sees to that"
+
+
+def _facade(name: str, options: Mapping[str, Any], beside: Mapping[int, str], *, prompts: bool, stops: int) -> Facade:
     terms = Terms(
         frame=checked_packet(float(options.get("packet", PACKET))),
         rate_in=RATE_IN,
@@ -161,17 +165,17 @@ def _facade(name: str, options: Mapping[str, Any], *, prompts: bool, stops: int)
         # Of the nothings, and before its only utterance.
         flushes=2,
     )
-    return Facade(name, lambda behaviour: Packets(behaviour, prompts=prompts, stops=stops), terms, fits, BESIDE)
+    return Facade(name, lambda behaviour: Packets(behaviour, prompts=prompts, stops=stops), terms, fits, beside)
 
 
 def freeze_omni(options: Mapping[str, Any]) -> Facade:
     """Return a Freeze-Omni server."""
-    return _facade("freeze-omni", options, prompts=True, stops=2)
+    return _facade("freeze-omni", options, BESIDE, prompts=True, stops=2)
 
 
 def vita(options: Mapping[str, Any]) -> Facade:
     """Return a VITA server."""
-    return _facade("vita", options, prompts=False, stops=1)
+    return _facade("vita", options, BESIDE | {25: _GLOBAL}, prompts=False, stops=1)
 
 
 __all__ = ["Packets", "fits", "freeze_omni", "vita"]

@@ -128,7 +128,8 @@ def facade(options: Mapping[str, Any]) -> Facade:
     terms = replace(
         Terms(), frame=frame, rate_in=rate, lags=lags_by_answer, oddities=_ODDITIES, nothings=_NOTHINGS, flushes=2
     )
-    return Facade("websocket", lambda behaviour: Open(behaviour, rate, frame), terms, beside=BESIDE)
+    one = bool(options.get("exclusive"))
+    return Facade("websocket", lambda behaviour: Open(behaviour, rate, frame), terms, beside=BESIDE, exclusive=one)
 
 
 __all__ = ["BESIDE", "Open", "facade"]
