@@ -27,6 +27,10 @@ BAD = [
     {"duration": 1e6},
     {"ended_by": []},
     {"pacing": {"worst_lateness": "x"}},
+    {"received": {"decision_lag": 3}},
+    {"received": {"decision_lag": {"units": [[1.0]]}}},
+    {"received": {"decision_lag": {"units": [[1.0, "late"]]}}},
+    {"received": {"decision_lag": {"units": [[1.0, float("inf")]]}}},
 ]
 
 

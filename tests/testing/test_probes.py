@@ -17,9 +17,13 @@ from fullduplex.driving.link import Traits
 from fullduplex.errors import ConversationError
 from fullduplex.model.spans import seconds
 from fullduplex.systems.function import Function
+from fullduplex.systems.minicpm_o import MiniCPMo
 from fullduplex.systems.scripted import Scripted
 from fullduplex.testing import probes
+from fullduplex.testing.behaviour import Behaviour, Utterance
 from fullduplex.testing.conform import conform
+from fullduplex.testing.facades import facade_of
+from fullduplex.testing.facades.serving import FacedTwin
 from fullduplex.testing.loopback import USUAL, Twin
 from fullduplex.testing.stage import CaseResult
 
@@ -84,6 +88,15 @@ def test_output_before_its_input_fails(tmp_path: Path) -> None:
 def test_a_step_that_takes_longer_than_its_frame_falls_behind(tmp_path: Path) -> None:
     found = judged(tmp_path, "Always", declared=0.03)
     assert found[13].outcome == "failed" and "falls behind by 0.5" in found[13].why
+
+
+@pytest.mark.parametrize(("rtf", "outcome"), [(1.3, "failed"), (0.6, "passed")])
+def test_a_gateway_that_answers_seconds_is_judged_by_when_it_answers_them(rtf: float, outcome: str) -> None:
+    behaviour = Behaviour(pace="sync", rtf=rtf, say=(Utterance(seconds(1), seconds(6)),))
+    system = FacedTwin(MiniCPMo(), facade_of("minicpm-o"), behaviour)
+    (found,) = conform(system, clocks=["virtual"], cases=(13,))
+    assert found.outcome == outcome
+    assert "falls behind by 0.300 s" in found.why if rtf > 1 else found.measured["median_lag_ms"] == 600.0
 
 
 def test_frames_of_a_system_that_said_nothing_are_not_judged(tmp_path: Path) -> None:

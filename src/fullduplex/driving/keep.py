@@ -81,6 +81,8 @@ def write_received(folder: Path, talk: Talk) -> None:
             line |= {"reason": event.reason} | ({"broke": True} if event.broke else {})
         else:
             line |= {"note": event.kind, "data": plain(event.data)}
+            if event.source is not None:
+                line["source"] = in_seconds(event.source)
         lines.append(line)
     sounding = [event.samples for event in talk.received if isinstance(event, Chunk) and len(event.samples)]
     if sounding:

@@ -104,11 +104,16 @@ class UserVad:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Anything else worth keeping: usage, an error that did not end the talk, a queue position."""
+    """Anything else worth keeping: usage, an error that did not end the talk, a queue position.
+
+    ``source`` is when, on the system's own session clock, where it tells; of a decision of a system in fixed units, the
+    end of the input unit that it answers.
+    """
 
     kind: str
     data: Mapping[str, Any] = field(default_factory=dict)
     arrived: int = 0
+    source: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from statistics import median_low
 
+from fullduplex.driving.link import Happening, Note
 from fullduplex.driving.placements import fit_source
 from fullduplex.driving.playout import Chunk, Flush, Placed
 from fullduplex.model.spans import SECOND, ms
@@ -13,6 +15,8 @@ from fullduplex.model.spans import SECOND, ms
 GROWS = 0.01
 #: A frame-for-frame system that gives nothing for so long is silent; for less, it dropped a frame.
 SILENT_FROM = ms(200)
+#: A system in fixed units is behind where so many answers at the end came late, so that one that lingered is not it.
+LAST = 3
 
 
 def receive_factor(received: Iterable[Chunk | Flush], rate: int) -> float | None:
@@ -77,6 +81,26 @@ def output_lags(received: Iterable[Chunk | Flush], frame: int, *, sourced: bool)
     return lags
 
 
+def decision_lags(events: Iterable[Happening]) -> dict[int, int]:
+    """Return for each input unit that was answered how long after its end the answer came, in microseconds.
+
+    Keys are the ends of the units, in order, by the ``source`` of what came: of a chunk of sound, or of a note, which
+    also tells that it decided to listen. What came first of an answer counts; what has no source answers no unit.
+    """
+    lags: dict[int, int] = {}
+    for event in events:
+        if isinstance(event, Chunk | Note) and event.source is not None:
+            lag = event.arrived - event.source
+            lags[event.source] = min(lags.get(event.source, lag), lag)
+    return dict(sorted(lags.items()))
+
+
+def unit_of(lags: dict[int, int]) -> int:
+    """Return how long a unit is, in microseconds: the median step from one end to the next; 0 of fewer than two."""
+    steps = [b - a for a, b in pairwise(sorted(lags))]
+    return median_low(steps) if steps else 0
+
+
 def dropped_frames(lags: dict[int, int], frame: int) -> tuple[int, ...]:
     """Return the input frames without an answer between answered ones.
 
@@ -92,9 +116,15 @@ def growth(lags: dict[int, int], frame: int) -> float:
     return 0.0 if line is None else line.slope
 
 
-def falls_behind(lags: dict[int, int], frame: int) -> bool:
-    """Return whether the lag grows by more than :data:`GROWS`, so that its times say how long it has run."""
-    return growth(lags, frame) > GROWS
+def falls_behind(lags: dict[int, int], frame: int, *, unit: int = 0) -> bool:
+    """Return whether the lag grows by more than :data:`GROWS`, so that its times say how long it has run.
+
+    ``unit``: of a system that answers units so long, its :data:`LAST` answers have to be later than a unit, too.
+    Speaking takes it longer than listening, so its lag rises where it begins to speak; but where each unit is answered
+    before the next is whole, nothing piles up.
+    """
+    late = min([lags[k] for k in sorted(lags)[-LAST:]], default=0) > unit
+    return growth(lags, frame) > GROWS and (late or not unit)
 
 
 def at_once(arrivals: Sequence[int], within: int) -> int:

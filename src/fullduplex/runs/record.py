@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fullduplex.data import audio
 from fullduplex.data.dataset import Entry
 from fullduplex.data.fdb_folder import transcript
 from fullduplex.data.files import read_json, write_json
 from fullduplex.driving import keep
 from fullduplex.driving.heard import words_heard
-from fullduplex.driving.link import Note, Said, System
+from fullduplex.driving.link import Note, Said, System, Timing
 from fullduplex.driving.observe import (
+    decision_lags,
     dropped_frames,
     falls_behind,
     growth,
@@ -22,6 +25,7 @@ from fullduplex.driving.observe import (
     samples_received,
     taken_back,
     underruns,
+    unit_of,
 )
 from fullduplex.driving.placements import fit_source, parts_by, seconds_apart, source_points
 from fullduplex.driving.talk import Talk
@@ -61,7 +65,7 @@ def write_attempt(
         keep.write_received(folder, talk)
         write_json(folder / LATENESS, told["pacing"].pop("lateness"))
         told["stages"] = [dict(note.data) for note in talk.notes if isinstance(note, Note) and note.kind == "stage"]
-        told["received"] = _received(talk, system.traits.timing == "sync", system.traits.source == "session")
+        told["received"] = _received(talk, system.traits.timing, system.traits.source == "session")
         told["clocks"] = _clocks(talk, system.traits.source == "session")
         for turn, cue in zip(told["turns"], asked.cues, strict=False):
             turn["event"] = cue.event
@@ -108,7 +112,7 @@ def _write_reported(folder: Path, talk: Talk, events: Sequence[Event], system: s
     write_json(folder / REPORTED_OUTPUT, transcript(tokens))
 
 
-def _received(talk: Talk, sync: bool, sourced: bool) -> dict[str, Any]:
+def _received(talk: Talk, timing: Timing, sourced: bool) -> dict[str, Any]:
     """Return what came, and whether it kept to what the system says of itself; times in decimal seconds."""
     factor = receive_factor(talk.received, talk.rate)
     told: dict[str, Any] = {
@@ -117,12 +121,28 @@ def _received(talk: Talk, sync: bool, sourced: bool) -> dict[str, Any]:
         "receive_factor": None if factor is None else round(factor, 3),
         "underruns": underruns(talk.placed),
     }
-    if sync:
+    if timing == "sync":
         frame = talk.pacing.frame
         lags = output_lags(talk.received, frame, sourced=sourced)
         told |= {"lag_growth": round(growth(lags, frame), 4), "falls_behind": falls_behind(lags, frame)}
         told["missing_frames"] = len(dropped_frames(lags, frame))
+    if timing == "unit" and sourced:
+        lags = decision_lags((*talk.received, *talk.notes))
+        told |= {"lag_growth": round(growth(lags, 1), 4), "falls_behind": falls_behind(lags, 1, unit=unit_of(lags))}
+        told["decision_lag"] = _decisions(lags)
     return told
+
+
+def _decisions(lags: Mapping[int, int]) -> dict[str, Any] | None:
+    """Return how late units were answered: median, p90, and each unit's end with its lag; None where none was."""
+    if not lags:
+        return None
+    late = list(lags.values())
+    return {
+        "median": round(float(np.median(late)) / SECOND, 6),
+        "p90": round(float(np.percentile(late, 90)) / SECOND, 6),
+        "units": [[in_seconds(end), in_seconds(lag)] for end, lag in lags.items()],
+    }
 
 
 def _clocks(talk: Talk, source: bool) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from fullduplex.runs.told import DONE, TWIN, read_told
 
 #: Where the processor was at work for a smaller share of the work's time, the talk's times say so.
 BUSY = 0.85
-#: The stages of a cascade in order, each with what it lasts from and to.
+#: The stages of a cascade in order, and what a system in fixed units takes, each with what it lasts from and to.
 STAGES = {
     "endpoint": "end of the user's speech to the endpoint",
     "recogniser": "endpoint to the words",
@@ -24,6 +24,7 @@ STAGES = {
     "first_clause": "first token to a piece that can be spoken",
     "first_audio": "that piece to the first audio",
     "total": "end of the user's speech to the first audio",
+    "decision_lag": "end of a unit of input to its answer",
 }
 
 
@@ -42,9 +43,9 @@ class Talks:
     """Counts over a run's talks.
 
     ``ended`` by reason, ``clocks`` by name; ``late``: talks with a frame sent later than its own length;
-    ``behind``: talks whose frame-for-frame system lagged more and more; ``lost_frames``: those in which it left
-    some out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for what the
-    user did, by fault; ``never_began``: of the ``failed``, those of which nothing is there; ``invalid``: talks
+    ``behind``: talks whose system, frame for frame or in fixed units, lagged more and more; ``lost_frames``: those in
+    which it left frames out. ``again``: talks that took more than one attempt; ``discarded``: attempts thrown away for
+    what the user did, by fault; ``never_began``: of the ``failed``, those of which nothing is there; ``invalid``: talks
     whose user was right in no attempt; ``whole_turns``: talks whose system was given its input whole, so that
     restraint holds by construction. ``worked`` and ``processed`` are how long work took on the step-honest clock, and
     how long the processor was at it; with ``worst_lateness`` in seconds.
@@ -184,6 +185,7 @@ def talks(run: Run) -> Talks | None:
             for name in STAGES:
                 if isinstance(stage.get(name), int | float):
                     times[name].append(float(stage[name]))
+        times["decision_lag"] += [float(lag) for _, lag in (received.get("decision_lag") or {}).get("units", ())]
     if not found.n and not found.unreadable:
         return None
     found.stages = tuple(

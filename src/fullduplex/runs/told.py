@@ -37,6 +37,7 @@ def read_told(folder: Path) -> dict[str, Any]:
     for name in _TEXTS:
         text(told.get(name, ""), path, name)
     time(told.get("pacing", {}).get("worst_lateness", 0.0), path, "pacing, worst_lateness")
+    _decisions(told.get("received", {}).get("decision_lag"), path)
     for name in _LISTS:
         found = told.get(name, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -57,6 +58,19 @@ def read_told(folder: Path) -> dict[str, Any]:
         if not all(isinstance(kind, str) for kind in kinds):
             raise InputError(path, f"attempts[{n}], discarded", found=brief(faults), expected="a list of faults")
     return told
+
+
+def _decisions(found: Any, path: Path) -> None:
+    """Raise :class:`InputError` where the lags of a system in fixed units are none."""
+    units = found.get("units") if isinstance(found, dict) else None
+    rows = units if isinstance(units, list) else [None]
+    if found is not None and not all(
+        isinstance(row, list) and len(row) == 2 and all(type(x) in (int, float) and abs(x) <= _LONGEST for x in row)
+        for row in rows
+    ):
+        raise InputError(
+            path, "received, decision_lag", found=brief(found), expected="units, each its end and lag in seconds"
+        )
 
 
 def was_held(folder: Path) -> bool:

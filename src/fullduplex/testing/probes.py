@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from statistics import median_low
 from time import perf_counter
 from typing import Any
 
@@ -20,12 +21,15 @@ from fullduplex.driving.drive import BrokenTalk, HangUp, Talk, Turn, drive
 from fullduplex.driving.link import System
 from fullduplex.driving.observe import (
     at_once,
+    decision_lags,
     dropped_frames,
+    falls_behind,
     growth,
     output_lags,
     receive_factor,
     taken_back,
     underruns,
+    unit_of,
 )
 from fullduplex.driving.placements import fit_source, source_points
 from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
@@ -234,6 +238,14 @@ async def _frames(probes: _Probes) -> Measured:
 
 
 async def _speed(probes: _Probes) -> Measured:
+    traits = probes.system.traits
+    if traits.timing == "unit" and traits.source == "session":
+        talk = (await probes.answered()).whole()
+        ends = decision_lags((*talk.received, *talk.notes))
+        if len(ends) < 2:
+            raise _Beside(f"it answered {len(ends)} units")
+        expect(not falls_behind(ends, 1, unit=unit_of(ends)), f"it falls behind by {growth(ends, 1):.3f} s a second")
+        return {"lag_growth": round(growth(ends, 1), 4), "median_lag_ms": median_low(ends.values()) / 1_000}
     _, lags = await _lags(probes)
     grows = growth(lags, probes.frame)
     expect(grows <= 0.01, f"it falls behind by {grows:.3f} s a second")

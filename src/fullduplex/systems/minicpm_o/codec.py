@@ -114,7 +114,7 @@ class Talking(Translating[str | bytes, str | bytes]):
             self._turn, self._speaking = self._turn + 1, False
         kept = {name: told[name] for name in _KEPT if isinstance(told.get(name), bool | int | float)}
         kept |= {name: v for name, v in told.items() if name.startswith("cost_") and isinstance(v, int | float)}
-        return [*events, Note("unit", {n: v for n, v in kept.items() if abs(v) < float("inf")})]
+        return [*events, Note("unit", {n: v for n, v in kept.items() if abs(v) < float("inf")}, source=source)]
 
 
 def _members(message: str | bytes) -> dict[str, Any] | None:

@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
+from fullduplex.driving.drive import Talk
+from fullduplex.driving.observe import decision_lags
 from fullduplex.driving.playout import Samples
 from fullduplex.model.spans import SECOND
 from fullduplex.systems.minicpm_o.codec import RATE_IN, RATE_OUT
@@ -50,7 +52,6 @@ BESIDE = {
     10: _SYNC,
     11: "its samples are not coded",
     12: "its samples are not coded",
-    13: _SYNC,
     14: _SYNC,
     16: "it gives a second of speech for a second of sound, and queues none",
     17: "it never says that it is done before it is",
@@ -59,9 +60,17 @@ BESIDE = {
     22: "its words carry the number of a second, and no time of their own",
     23: "it takes no word of what was heard",
 }
+
+
+def lags_by_decision(talk: Talk, frame: int) -> dict[int, int]:
+    """Return the lag of each second's answer, by how many frames the user had made at the second's end."""
+    return {end // frame: lag for end, lag in decision_lags((*talk.received, *talk.notes)).items()}
+
+
 TERMS = Terms(
     rate_in=RATE_IN,
     unit=SECOND,
+    lags=lags_by_decision,
     oddities=_ODDITIES,
     vads=0,
     # One before the talk: its place in the queue.
@@ -73,8 +82,8 @@ TERMS = Terms(
 
 
 def fits(behaviour: Behaviour) -> Behaviour:
-    """Return ``behaviour`` with the samples that it sends, and no flush."""
-    return replace(behaviour, coding="f32", rate=RATE_OUT, flush="none")
+    """Return ``behaviour`` with the samples that it sends, no flush, and each second answered, the first, too."""
+    return replace(behaviour, coding="f32", rate=RATE_OUT, flush="none", primes=False)
 
 
 class Seconds:
@@ -84,6 +93,8 @@ class Seconds:
 
     def __init__(self, behaviour: Behaviour) -> None:
         self._units = 0
+        #: Whether it answers second for second, and so perhaps one that is long over.
+        self._answers = behaviour.pace == "sync"
 
     async def open(self, peer: Peer, getting_ready: Callable[[], Awaitable[None]]) -> None:
         """Queue the client, and say that it is prepared, once it is."""
@@ -97,10 +108,14 @@ class Seconds:
         await peer.send(json.dumps({"type": "prepared", "prompt_length": 1, "session_id": "facade"}))
 
     def says(self, event: Spoken | Mapping[str, Any]) -> list[str | bytes]:
-        """Return sound and words as results of the second that was heard last."""
+        """Return sound and words as results of the second that was heard last, or that the sound answers."""
         result: dict[str, Any] = {"type": "result", "is_listen": False, "text": "", "end_of_turn": False}
         result |= {"current_time": self._units, "cost_all_ms": 1.0, "server_send_ts": 0.0}
         if isinstance(event, Spoken):
+            if self._answers and event.source is not None:
+                result["current_time"] = event.source // SECOND + 1
+                if not event.data.strip(b"\0"):
+                    return [json.dumps(result | {"is_listen": True, "audio_data": None})]
             result |= {"audio_data": base64.b64encode(event.data).decode(), "end_of_turn": event.last}
             return [json.dumps(result)]
         if event["type"] == "said":
