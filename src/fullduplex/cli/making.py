@@ -140,8 +140,15 @@ def _write_script(script: Path, given: Any) -> None:
     metavar="FILE",
     help="What the user says to a system that is judged from outside; silence behind it is left out.",
 )
+@click.option(
+    "--limit",
+    is_flag=True,
+    help="Hold one more talk, in silence, as long as the longest that the system declares and 5 % more.",
+)
 @_json
-def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: Path | None, as_json: bool) -> int:
+def conform(
+    system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: Path | None, limit: bool, as_json: bool
+) -> int:
     """Try a system, or its driver, on the 26 cases of conformance; exit 4 where one fails.
 
     Exit 3 where none fails but one was not judged, since this machine was too busy to keep time.
@@ -170,7 +177,7 @@ def conform(system: str, clocks: tuple[Any, ...], cases: tuple[int, ...], say: P
         if not as_json and sys.stderr.isatty():
             click.echo(f"case {result.number}, {result.clock}: {result.outcome}", err=True)
 
-    results = tried(built, clocks=clocks, cases=cases, say=said, told=told)
+    results = tried(built, clocks=clocks, cases=cases, limit=limit, say=said, told=told)
     if as_json:
         _shown_json(to_json(built, results))
     else:

@@ -24,7 +24,7 @@ from fullduplex.driving.microphone import Microphone, joined
 from fullduplex.driving.playout import Chunk, Flush, Player, Samples, laid, playout, sample_at
 from fullduplex.driving.talk import BrokenTalk, EndedBy, HangUp, Pacing, Talk, TurnTaken, premise
 from fullduplex.driving.user import Hush, Speak, Turn, Turns, User
-from fullduplex.errors import ConversationError, InputError, printable
+from fullduplex.errors import ConversationError, FullDuplexError, InputError, PluginError, printable
 from fullduplex.model.spans import SECOND, Span, in_seconds, ms, seconds
 
 #: A handshake that lasts longer has failed.
@@ -69,7 +69,8 @@ async def drive(
     through the running event loop, whose clock the talk keeps.
 
     Raises :class:`BrokenTalk`, with what was kept, where the system fails, stalls, floods, sends what
-    is no audio, or closes before its time; :class:`InputError` where what it was made of is wrong, a URL or a key.
+    is no audio, or closes before its time; :class:`InputError` where what it was made of is wrong, a URL or a key;
+    :class:`PluginError` where something that it needs is not installed.
     """
     frame = system.traits.frame or frame
     if length <= 0 or frame <= 0:
@@ -95,7 +96,7 @@ async def drive(
             raise
         # It took every frame and answers no more: what it was sent, nobody may have read.
         raise BrokenTalk(f"{system.spec.name}: {error}", replace(talk, ended_by="stalled")) from error
-    except (asyncio.CancelledError, InputError):
+    except (asyncio.CancelledError, InputError, PluginError):
         raise
     except TimeoutError as error:
         if talk is None and not limit.expired():
@@ -441,4 +442,6 @@ def _times(event: Happening) -> list[int]:
 
 
 def _reason(error: BaseException) -> str:
-    return printable(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    """Return what went wrong: a sentence of our own as it is, another's error with its kind."""
+    kind, text = type(error).__name__, str(error)
+    return printable(text if isinstance(error, FullDuplexError) and text else f"{kind}: {text}" if text else kind)

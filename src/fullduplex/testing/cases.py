@@ -7,13 +7,18 @@ rules are the same, and only how near a planned time has to be differs.
 
 from __future__ import annotations
 
-from fullduplex.testing import cases_heard, cases_held
+from fullduplex.testing import cases_heard, cases_held, cases_shared
 from fullduplex.testing.stage import Case
 
 CASES: dict[int, Case] = {
     found.number: found
     for found in sorted(
-        (value for module in (cases_heard, cases_held) for value in vars(module).values() if isinstance(value, Case)),
+        (
+            value
+            for module in (cases_heard, cases_held, cases_shared)
+            for value in vars(module).values()
+            if isinstance(value, Case)
+        ),
         key=lambda found: found.number,
     )
 }

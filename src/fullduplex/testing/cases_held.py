@@ -21,7 +21,6 @@ from fullduplex.model.spans import in_seconds, ms, seconds
 from fullduplex.testing.behaviour import Behaviour, Sent, Utterance
 from fullduplex.testing.stage import Failed, Measured, Stage, case, expect, pieces_heard, whole
 from fullduplex.testing.watched import Watched
-from fullduplex.testing.watermark import BLOCK
 
 
 @case(8, "handshake of 5 s", "no frame before it is over", "be ready late, and refuse frames before")
@@ -247,14 +246,3 @@ async def acks(stage: Stage) -> Measured:
     expect(report["acks"] >= stage.terms.positions, f"{report['acks']} positions were told")
     expect(report["acks_beyond"] == 0, f"{report['acks_beyond']} positions beyond what was sent")
     return {"positions": report["acks"], "beyond": report["acks_beyond"]}
-
-
-@case(25, "two talks at once", "each hears its own", "hold two talks")
-async def two(stage: Stage) -> Measured:
-    """Nothing of one talk is heard in another."""
-    said = [Utterance(ms(200), ms(900), 1_000), Utterance(ms(260), ms(900), 20_000)]
-    talks = await asyncio.gather(*(stage.talk(Behaviour(say=(one,), pace="burst"), length=ms(1_500)) for one in said))
-    for (talk, _), one in zip(talks, said, strict=True):
-        stretch = whole(talk, one.length, one.block, rough=stage.terms.rough)
-        stage.at(stretch.at - stretch.source, stage.sounds(one.at) - one.block * BLOCK, "began")
-    return {"talks": len(talks)}

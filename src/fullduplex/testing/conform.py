@@ -14,6 +14,7 @@ from fullduplex.model.spans import ms, seconds
 from fullduplex.systems.loopback import Loopback
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.cases import CASES
+from fullduplex.testing.declared import DECLARED, LIMIT, SAME, why_not_same
 from fullduplex.testing.loopback import Twin, served
 from fullduplex.testing.probes import probe
 from fullduplex.testing.stage import CaseResult, Stage, play
@@ -32,6 +33,7 @@ def conform(
     *,
     clocks: Sequence[Clock] = (),
     cases: Iterable[int] = (),
+    limit: bool = False,
     say: Samples | None = None,
     told: Callable[[CaseResult], None] | None = None,
 ) -> list[CaseResult]:
@@ -41,9 +43,14 @@ def conform(
     a server is started. So is a system with a facade (:mod:`fullduplex.testing.facades`) and no ``url``: its facade
     is its server. Any other system is talked with a few times, and the cases that can be judged from
     outside are: ``say`` is then what the user says, float32 at its ``rate_in`` (default: sound like speech, that
-    not every system takes for it). ``told`` is called with each result as it comes.
+    not every system takes for it). Beyond the cases, such a system is held to what it declares
+    (:mod:`fullduplex.testing.declared`): to its virtual clock, and to its longest talk where ``limit`` asks for that.
+    ``told`` is called with each result as it comes. Raises :class:`PluginError` where a library is missing.
     """
-    wanted = sorted(set(cases) or CASES)
+    named = set(cases)
+    wanted = sorted(named or CASES)
+    if limit and (isinstance(system, Loopback | Twin) or _has_facade(system)):
+        raise InputError("--limit", found=system.spec.name, expected="a server of yours, by its url")
     results: list[CaseResult] = []
     for clock in clocks or system.traits.clocks[:1]:
         if isinstance(system, Loopback | Twin):
@@ -51,7 +58,8 @@ def conform(
         elif _has_facade(system):
             found = _faced(system, clock, wanted)
         else:
-            found = run_on(clock, probe(system, clock, wanted, say))
+            declared = [LIMIT] * limit + [SAME] * (not named and not why_not_same(system, clock))
+            found = run_on(clock, probe(system, clock, [*wanted, *declared], say))
         for result in found:
             if told is not None:
                 told(result)
@@ -157,7 +165,9 @@ def render(results: Sequence[CaseResult]) -> Any:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=f"{len(results)} cases")
+    declared = sum(result.number in DECLARED for result in results)
+    more = f", and {declared} beyond them of what it declares" if declared else ""
+    table = Table(title=f"{len(results) - declared} cases{more}")
     for name in ("", "case", "clock", "outcome", "measured, or why"):
         table.add_column(name, no_wrap=name in ("", "clock"))
     for result in results:

@@ -24,7 +24,7 @@ from fullduplex.driving.observe import receive_factor, samples_received
 from fullduplex.driving.playout import Chunk, Samples
 from fullduplex.driving.prices import Prices, dollars
 from fullduplex.driving.usage import usage_of
-from fullduplex.errors import ConversationError, FullDuplexError, InputError, printable
+from fullduplex.errors import ConversationError, FullDuplexError, InputError, PluginError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.systems.pages import no_server, way_for
 from fullduplex.systems.refusals import refusal_of
@@ -145,7 +145,7 @@ async def _held(system: System, say: Samples, lasts: int, prompt: str) -> tuple[
         return await drive(system, [Turn(say, at(SPEAKS_AT))], length=lasts, prompt=prompt), None
     except BrokenTalk as error:
         return error.talk, error
-    except (ConversationError, InputError) as error:
+    except (ConversationError, InputError, PluginError) as error:
         return None, error
 
 

@@ -1,7 +1,8 @@
 """The cases that can be judged from outside, on a system whose server nobody can tell what to do.
 
 Four talks and a pair are held: a question and its answer, an interruption, one with a client that stalls, one whose
-line is cut, two at once. What the system declares is compared with what it was seen to do.
+line is cut, two at once. What the system declares is compared with what it was seen to do; on the virtual clock the
+first is held twice, and where somebody asks for it one lasts as long as the longest that is declared.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ from fullduplex.driving.observe import (
 )
 from fullduplex.driving.placements import fit_source, source_points
 from fullduplex.driving.playout import Chunk, Flush, Samples, playout, sample_at
-from fullduplex.errors import ConversationError, printable
+from fullduplex.errors import ConversationError, PluginError, printable
 from fullduplex.model.spans import SECOND, in_seconds, ms, seconds
 from fullduplex.systems.pages import no_server
 from fullduplex.testing.cases import CASES
+from fullduplex.testing.declared import DECLARED, LIMIT, SAME, ends_at_its_limit, the_same, why_not_same
+from fullduplex.testing.exclusive import one_at_a_time
 from fullduplex.testing.stage import CaseResult, Failed, Measured, expect
 from fullduplex.testing.watched import Seen, Watched
 
@@ -92,8 +95,8 @@ class _Held:
 class _Probes:
     """The talks, each held once, when a case first needs it."""
 
-    def __init__(self, system: System, say: Samples) -> None:
-        self.system, self.say = system, said_of(say)
+    def __init__(self, system: System, clock: Clock, say: Samples) -> None:
+        self.system, self.clock, self.say = system, clock, said_of(say)
         #: How long they last beyond :data:`LONGEST`, since something long is said.
         self.longer = max(0, len(self.say) * SECOND // system.traits.rate_in - seconds(2))
         self.frame = system.traits.frame or ms(20)
@@ -126,9 +129,9 @@ class _Probes:
         """Return why no more talks are held, empty where they are."""
         return self._given_up
 
-    async def answered(self) -> _Held:
+    async def answered(self, name: str = "answered") -> _Held:
         turns = [Turn(self.say, at(ms(500)))]
-        return await self._hold("answered", turns, length=LONGEST + self.longer, hang_up=HangUp(QUIET, seconds(12)))
+        return await self._hold(name, turns, length=LONGEST + self.longer, hang_up=HangUp(QUIET, seconds(12)))
 
     async def interrupted(self) -> _Held:
         turns = [Turn(self.say, at(ms(500))), Turn(self.say, into_reply(seconds(1)))]
@@ -324,13 +327,29 @@ async def _two(probes: _Probes) -> Measured:
     if probes.given_up:
         raise Failed(probes.given_up)
     if probes.system.traits.exclusive:
-        raise _Beside("it declares one talk at a time")
+        alone = (await probes.answered()).whole()
+        return await one_at_a_time(probes.system, probes.say, alone, probes.frame)
     turns = [Turn(probes.say, at(ms(500)))]
     try:
         talks = await asyncio.gather(*(drive(probes.system, turns, length=seconds(4)) for _ in range(2)))
     except ConversationError as error:
         raise Failed(f"two talks at once: {error}") from error
     return {"talks": len(talks)}
+
+
+async def _limit(probes: _Probes) -> Measured:
+    if not probes.system.traits.longest:
+        raise _Beside("it declares no longest talk")
+    if probes.given_up:
+        raise Failed(probes.given_up)
+    return await ends_at_its_limit(probes.system)
+
+
+async def _same(probes: _Probes) -> Measured:
+    if why := why_not_same(probes.system, probes.clock):
+        raise _Beside(why)
+    one = (await probes.answered()).whole()
+    return the_same(one, (await probes.answered("answered again")).whole())
 
 
 #: What is judged from outside, by the number of the case.
@@ -351,6 +370,8 @@ PROBES: dict[int, Callable[[_Probes], Awaitable[Measured]]] = {
     22: _source,
     23: _acks,
     25: _two,
+    LIMIT: _limit,
+    SAME: _same,
 }
 
 
@@ -359,12 +380,13 @@ async def probe(system: System, clock: Clock, wanted: Sequence[int], say: Sample
 
     The others do not apply: each says what its server would have to be told.
     """
-    probes = _Probes(system, like_speech(system.traits.rate_in) if say is None else say)
+    probes = _Probes(system, clock, like_speech(system.traits.rate_in) if say is None else say)
     return [await _judged(probes, clock, number) for number in wanted]
 
 
 async def _judged(probes: _Probes, clock: Clock, number: int) -> CaseResult:
-    result = CaseResult(number, CASES[number].title, clock, "passed")
+    title = DECLARED[number] if number in DECLARED else CASES[number].title
+    result = CaseResult(number, title, clock, "passed")
     judge = PROBES.get(number)
     if judge is None:
         why = f"needs a server that can be told to {CASES[number].told}"
@@ -377,7 +399,8 @@ async def _judged(probes: _Probes, clock: Clock, number: int) -> CaseResult:
         return replace(result, outcome="not applicable", why=str(beside))
     except Failed as failed:
         return replace(result, outcome="failed", why=printable(str(failed)))
-    except asyncio.CancelledError:
+    except (asyncio.CancelledError, PluginError):
+        # What has to be installed first is no fault of the system.
         raise
     except Exception as error:  # noqa: BLE001
         return replace(result, outcome="failed", why=printable(f"{type(error).__name__}: {error}"))

@@ -16,10 +16,11 @@ from fullduplex.model.spec import Spec
 @dataclass(slots=True)
 class Seen:
     """What passed: when each frame was given (microseconds since it was open), positions beyond what had come, and
-    how many samples came of each id.
+    how many samples came of each id. ``began`` is when it was open, in microseconds of the event loop's clock.
     """
 
     ready: bool = False
+    began: int = 0
     frames: list[int] = field(default_factory=list)
     positions: int = 0
     beyond: int = 0
@@ -51,7 +52,7 @@ class Watched:
     async def connect(self, prompt: str) -> AsyncIterator[_Watching]:
         """Open a talk with the system."""
         async with self.system.connect(prompt) as link:
-            self.seen.ready = True
+            self.seen.ready, self.seen.began = True, round(asyncio.get_running_loop().time() * SECOND)
             yield _Watching(link, self)
 
 

@@ -247,7 +247,7 @@ class RawSamples:
         return []
 
     def _cut(self, data: bytes) -> bytes:
-        """Return what a message holds: where it cuts samples, the last byte of every other frame comes with the next."""
+        """Return what a message holds: where samples are cut, the last byte of every other frame is in the next."""
         data, self._owed = self._owed + data, b""
         if self._odd and self._answered % 2:
             data, self._owed = data[:-1], data[-1:]
