@@ -40,15 +40,25 @@ class Spent:
         """Yield what a reader has to know, one sentence each; nothing of systems that count and cost nothing."""
         if self.tokens:
             each = ", ".join(f"{n:,} {kind.replace('_', ' ')}" for kind, n in sorted(self.tokens.items()))
-            yield f"tokens that the system counted in {self.counted} of {self.attempts} attempts: {each}"
+            if self.attempts == 1:
+                yield f"tokens that the system counted in 1 attempt: {each}"
+            else:
+                yield f"tokens that the system counted in {self.counted} of {self.attempts} attempts: {each}"
         if self.charged:
             yield f"seconds that the system says it charges: {self.charged:.0f}, of {self.seconds:.0f} s of talk"
         if self.priced:
             whose = "; ".join(printable(source, 200) for source in self.sources)
-            yield f"cost: {dollars(self.cost)} for {self.priced} attempts, failed ones with them (prices: {whose})"
-        if self.unpriced:
+            if self.priced == 1:
+                yield f"cost: {dollars(self.cost)} for 1 attempt (prices: {whose})"
+            else:
+                yield f"cost: {dollars(self.cost)} for {self.priced} attempts, failed ones with them (prices: {whose})"
+        if self.unpriced == 1:
+            yield "of 1 attempt the cost is not known: it used what has no price or was not counted"
+        elif self.unpriced:
             yield f"of {self.unpriced} attempts the cost is not known: they used what has no price or was not counted"
-        if self.refusals:
+        if self.refusals == 1:
+            yield f"the server had no room once, and was waited for: {self.waited:.0f} s"
+        elif self.refusals:
             yield f"the server had no room {self.refusals} times, and was waited for: {self.waited:.0f} s"
 
     def to_json(self) -> dict[str, Any]:
