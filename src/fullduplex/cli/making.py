@@ -154,7 +154,7 @@ def conform(
     Exit 3 where none fails but one was not judged, since this machine was too busy to keep time.
 
     The loopback system (`loopback`) is played every case, on the virtual and the wall clock; any other is judged from
-    outside on those that need no server that can be told what to do.
+    outside on those that need no server that can be told what to do, and on what it declares.
     """
     from fullduplex.data import audio
     from fullduplex.systems.build import build, named

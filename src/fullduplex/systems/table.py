@@ -32,7 +32,9 @@ def servers() -> list[str]:
 def systems_table(pages: str = FOLDER) -> str:
     """Return a Markdown table of :func:`servers`, each leading to its page in ``pages``.
 
-    Everything but the link is what the system's class and traits declare; ``conform`` checks these by measurement.
+    Everything but the link is what the system's class and traits declare. How its sound comes, what it takes back and
+    whether it holds several talks ``conform`` checks by measurement, the longest talk with ``--limit``; how it can be
+    had, and which keys it takes, nobody can measure.
     """
     rows = [_HEAD, ("---",) * len(_HEAD), *(tuple(_row(name, pages)) for name in servers())]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)

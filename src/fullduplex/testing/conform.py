@@ -167,7 +167,8 @@ def render(results: Sequence[CaseResult]) -> Any:
 
     declared = sum(result.number in DECLARED for result in results)
     more = f", and {declared} beyond them of what it declares" if declared else ""
-    table = Table(title=f"{len(results) - declared} cases{more}")
+    cases = len(results) - declared
+    table = Table(title=f"{cases} case{'s' * (cases != 1)}{more}")
     for name in ("", "case", "clock", "outcome", "measured, or why"):
         table.add_column(name, no_wrap=name in ("", "clock"))
     for result in results:
