@@ -113,6 +113,11 @@ def test_a_second_that_disturbs_the_first_fails(does: str, why: str) -> None:
     assert result.outcome == "failed" and why.split(":")[0] in result.why
 
 
+def test_whether_one_that_computes_afterwards_holds_one_is_not_judged() -> None:
+    result = judged(Company("nothing", traits=replace(Twin().traits, exclusive=True, offline=True)), 25)
+    assert result.outcome == "not applicable" and "before the last frame" in result.why
+
+
 # One talk at a time, against a facade.
 
 

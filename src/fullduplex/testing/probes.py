@@ -327,6 +327,8 @@ async def _two(probes: _Probes) -> Measured:
     if probes.given_up:
         raise Failed(probes.given_up)
     if probes.system.traits.exclusive:
+        if probes.system.traits.offline:
+            raise _Beside("it hears nothing before the last frame, so that nobody can tell which talk it is in")
         alone = (await probes.answered()).whole()
         return await one_at_a_time(probes.system, probes.say, alone, probes.frame)
     turns = [Turn(probes.say, at(ms(500)))]
