@@ -17,6 +17,7 @@ from fullduplex.data.files import read_json, replacing, write_json
 from fullduplex.data.names import as_file_name
 from fullduplex.engines import each, open_engine, usable_cores
 from fullduplex.errors import FullDuplexError, InputError, PluginError, RunError, printable
+from fullduplex.making.harvest.spoken_in import harvested_language
 from fullduplex.model.spec import Spec, digest
 from fullduplex.providers.weights import sha256
 from fullduplex.runs.items import SEEN, blank
@@ -387,6 +388,7 @@ def about(
         "hearings": {hearing.name: hearing.to_json() for hearing in hearings},
         "recogniser": None if asked.recogniser in RECORDED else Spec.parse(asked.recogniser).to_json(),
         "language": asked.language,
+        **({"items_language": spoken} if (spoken := harvested_language(path)) else {}),
         "seed": asked.seed,
         **({"qualities": list(asked.qualities)} if asked.qualities else {}),
         "reference": reference,

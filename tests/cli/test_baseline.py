@@ -133,6 +133,14 @@ def test_items_that_were_harvested_tell_their_language(tmp_path: Path) -> None:
         )  # fmt: skip
         assert found.exit_code == 0, found.output
         assert json.loads((out / "people.run" / "run.json").read_text("utf-8"))["language"] == "fr"
+        run = tmp_path / "system.run"
+        found = command("score", items, "--as", "fdb-1.0", "--recogniser", "recorded", "--out", run, "--no-page")
+        assert found.exit_code == 0, found.output
+        about = json.loads((run / "run.json").read_text("utf-8"))
+        assert about["language"] == about["items_language"] == "fr"
+        given = ("--system-language", f"{run}=fr", "--architecture", f"{run}=cascade")
+        assert "fdb-1.0 (fr)" in command("mismatch", run, *given).output
+        shutil.rmtree(run)
         shutil.rmtree(items)
         shutil.rmtree(out)
 

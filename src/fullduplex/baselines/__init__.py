@@ -8,7 +8,7 @@ DuplexAct, :mod:`.listening` holds responses against a panel of listeners.
 from __future__ import annotations
 
 from fullduplex.baselines.listening import Listening, listening_of
-from fullduplex.baselines.people import harvested, harvested_by, harvested_language, has_the_other, named, people_run
+from fullduplex.baselines.people import harvested, harvested_by, has_the_other, named, people_run
 from fullduplex.baselines.sources import BY, Counted, items_of, named_apart, people_of
 from fullduplex.baselines.statistics import STATISTICS, statistics_of
 
@@ -19,7 +19,6 @@ __all__ = [
     "Listening",
     "harvested",
     "harvested_by",
-    "harvested_language",
     "has_the_other",
     "items_of",
     "listening_of",

@@ -134,22 +134,6 @@ def _based_on(rules: str) -> str:
     return rules.removeprefix("own, based on ")
 
 
-def harvested_language(folder: Path) -> str:
-    """Return the language of the harvested items in ``folder``: as harvest was told, else as most items say.
-
-    "" where nothing tells it, as of items that an earlier release harvested without ``--language``.
-    """
-    told = read_json(folder / SUMMARY)
-    asked = told.get("asked") if isinstance(told, dict) else None
-    if isinstance(asked, dict) and isinstance(asked.get("language"), str) and asked["language"]:
-        return str(asked["language"])
-    counts = Counter[str]()
-    for path in sorted(folder.glob(f"*/*/{SCRIPT}")):
-        script = read_json(path)
-        counts.update([str(script.get("language") or "")] if isinstance(script, dict) else [])
-    return counts.most_common(1)[0][0] if counts else ""
-
-
 def has_the_other(folder: Path, rules: str) -> Path:
     """Return ``folder``, whose items ``rules`` made, where they hold what the other person did.
 

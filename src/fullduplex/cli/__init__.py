@@ -238,7 +238,8 @@ _listening_options = (
                  help="What finds words where the folder has none: auto, none, whisper, moonshine, parakeet; of a "
                  "system that is driven also reported, the words that it tells of itself."),
     click.option("--language", metavar="CODE",
-                 help="The language that the system speaks, as a two-letter code. Default: the benchmark's, en or fr."),
+                 help="The language that the system speaks, as a two-letter code. Default: that of harvested items, "
+                      "else the benchmark's, en or fr."),
     click.option("--quality", "qualities", multiple=True, type=click.Choice(["dnsmos", "utmos", "echo"]),
                  help="Also measure perceived quality or echo, where the benchmark measures speech; may be repeated."),
 )  # fmt: skip
@@ -287,8 +288,9 @@ def _spec(option: str, text: str) -> str:
     return text
 
 
-def _asked(given: Mapping[str, Any]) -> Any:
+def _asked(folder: Path, given: Mapping[str, Any]) -> Any:
     from fullduplex import benchmarks
+    from fullduplex.making.harvest.spoken_in import harvested_language
     from fullduplex.model.spans import seconds
     from fullduplex.stages import Asked
 
@@ -300,7 +302,7 @@ def _asked(given: Mapping[str, Any]) -> Any:
         layout=given["layout"],
         seen=_spec("--detector", given["detector"]),
         recogniser=_spec("--recogniser", given["recogniser"]),
-        language=given["language"] or benchmarks.find(given["benchmark"])[0].language,
+        language=given["language"] or harvested_language(folder) or benchmarks.find(given["benchmark"])[0].language,
         reference=given["reference"],
         system=given["system"],
         seed=given["seed"],
@@ -316,7 +318,7 @@ def _score(folder: Path, given: Mapping[str, Any]) -> int:
     out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
     bar = _Bar()
     try:
-        scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
+        scored = score(folder, out, _asked(folder, given), cache=_cache(), engine=given["engine"], progress=bar)
         embed = _first(given["single_file"])
         published = publish(
             scored, out, page=given["page"], engine=given["engine"], progress=bar, embed=embed,
@@ -432,7 +434,7 @@ def listen(folder: Path, **given: Any) -> int:
     out = given["out"] or Path(f"{folder.resolve().name or 'scored'}.run")
     bar = _Bar()
     try:
-        scored = score(folder, out, _asked(given), cache=_cache(), engine=given["engine"], progress=bar)
+        scored = score(folder, out, _asked(folder, given), cache=_cache(), engine=given["engine"], progress=bar)
     finally:
         bar.close()
     failed = failures(scored)

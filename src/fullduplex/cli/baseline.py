@@ -216,7 +216,7 @@ def _scored(path: Path, given: Any, bar: Any) -> tuple[Any, Sequence[tuple[str, 
 
 def _language(given: Any, corpus: Any, path: Path) -> str:
     """Return the language that people speak: as told, or as the corpus says, or the harvest of their items."""
-    from fullduplex.baselines import harvested_language
+    from fullduplex.making.harvest.spoken_in import harvested_language
 
     if given["language"]:
         return str(given["language"])
@@ -282,8 +282,8 @@ def mismatch(
 ) -> int:
     """Show systems by whether their language is that of the items, and by architecture, with people beside them.
 
-    RUNS are of fdb-1.0 (English items) and fdb-french. People and the built-in cascade tell their own language; of
-    other systems it has to be told.
+    RUNS are of fdb-1.0 (English items, unless they were harvested in another language) and fdb-french. People and the
+    built-in cascade tell their own language; of other systems it has to be told.
     """
     from fullduplex.publish import estimated
     from fullduplex.reporting.kept_language import language_of

@@ -95,7 +95,7 @@ def _asked_for(benchmark: str, given: Mapping[str, Any]) -> tuple[Any, Any, Path
         access=given["access"] or "",
         keys=system_keys(spec),
     )
-    asked = _asked({**given, "benchmark": benchmark, "system": given["name"]})
+    asked = _asked(given["data"], {**given, "benchmark": benchmark, "system": given["name"]})
     return asked, driving, given["out"] or Path(f"{benchmark.partition('@')[0]}-{spec.name}.run")
 
 

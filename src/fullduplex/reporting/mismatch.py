@@ -81,7 +81,7 @@ def language_code(told: str) -> str:
 
 
 def language_of(run: Run) -> str:
-    """Return the language of a run's items: people's own, else the benchmark's.
+    """Return the language of a run's items: that of the harvest, people's own, else the benchmark's.
 
     Raises :class:`RunError` where its benchmark has none.
     """
@@ -89,7 +89,7 @@ def language_of(run: Run) -> str:
     if name not in LANGUAGES:
         raise RunError(f"{run.path}: is of {printable(name)}, whose items are of no language; give runs of "
                        f"{' or '.join(LANGUAGES)}")  # fmt: skip
-    own = run.about.get("language") if run.about.get("people") else None
+    own = run.about.get("items_language") or (run.about.get("language") if run.about.get("people") else None)
     return two_letters(own) if isinstance(own, str) and own else LANGUAGES[name]
 
 
