@@ -33,7 +33,7 @@ _FORMS = {
     "said": r"(.+?)",
     "text": r"(.+?)",
 }
-#: A name that a text begins with: `NAME: sentence` is no name but a sentence of one.
+#: A name, or what was said, that a text begins with: `NAME: sentence` is neither but a sentence of one.
 _FIRST = r"((?:(?!: ).)+?)"
 _NUMBER = re.compile(_FORMS["n"])
 #: A longer text is nobody's pattern: what a person or a model wrote.
@@ -202,7 +202,7 @@ class _Patterns:
                 continue
             literals = _PLACE.split(text)[::3]
             forms = [_FORMS[kind] for kind, _ in places]
-            if not literals[0] and places[0][0] == "name":
+            if not literals[0] and places[0][0] in ("name", "said"):
                 forms[0] = _FIRST
             pattern = "".join(re.escape(a) + b for a, b in zip(literals, [*forms, ""], strict=True))
             names = [kind + number for kind, number in places]
