@@ -287,7 +287,7 @@ def test_a_model_that_fails_ends_the_talk_in_a_sentence() -> None:
         def reply(self, messages: Sequence[Message], *, limit: int = 60) -> Iterator[str]:
             raise PluginError("nobody answers at the server")
 
-    with pytest.raises(BrokenTalk, match="the user could not go on: PluginError: nobody answers at the server"):
+    with pytest.raises(BrokenTalk, match="the user could not go on: nobody answers at the server"):
         hold(caller(model=Gone()), answers("hello"))
 
 
