@@ -16,16 +16,17 @@ from livekit.agents import Agent, AgentSession, vad
 
 from fullduplex.model.spans import seconds
 from fullduplex.systems.wire import Gone
+from fullduplex.testing.facades.inbox import Inbox
 
 
-class Voice:
+class Voice(Inbox):
     """The client of a talk: ``bytes`` are a frame of the user, 16 bits, ``str`` what was told of the speech."""
 
     path = ""
     headers: Mapping[str, str] = {}
 
     def __init__(self) -> None:
-        self._messages: asyncio.Queue[str | bytes | Gone] = asyncio.Queue()
+        super().__init__()
         #: When the script begins.
         self.begun = asyncio.Event()
         self.session: Any = AgentSession(vad=_Ears(self._messages), turn_handling={"turn_detection": "manual"})
@@ -36,13 +37,6 @@ class Voice:
     def agent(self, speaks: Callable[[], Awaitable[Any]] | None = None) -> Agent:
         """Return the session's agent; once it is there, ``speaks`` goes on beside it."""
         return _Scripted(self, speaks)
-
-    async def receive(self) -> str | bytes:
-        """Return what comes next; raises :class:`Gone`."""
-        message = await self._messages.get()
-        if isinstance(message, Gone):
-            raise message
-        return message
 
     async def send(self, message: str | bytes) -> None:
         """Do what a message of the script says; of others there is nobody to send them to."""

@@ -21,6 +21,7 @@ from typing import Any
 from fullduplex.systems.wire import Gone
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.facades import Carrier, Facade, Reported
+from fullduplex.testing.facades.inbox import Inbox
 from fullduplex.testing.facades.talking import hold
 from fullduplex.testing.model import Reset
 
@@ -62,29 +63,22 @@ def answer(status: str, body: bytes = b"", kind: str = "text/plain") -> bytes:
     return f"HTTP/1.1 {line}\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
 
 
-class Asking:
+class Asking(Inbox):
     """The client of a talk: a :class:`~fullduplex.testing.facades.Peer` that asks and is answered."""
 
     def __init__(self, kind: str) -> None:
+        super().__init__()
         self.path, self.headers = "", {}  # type: str, Mapping[str, str]
         #: Whether it has had an answer, and how many connections it has open.
         self.answered, self.connections = False, 0
         self._kind = kind
         self._turn = asyncio.Lock()
-        self._messages: asyncio.Queue[str | bytes | Gone] = asyncio.Queue()
         self._pieces: deque[bytes] = deque()
         self._writers: set[asyncio.StreamWriter] = set()
         self._open: asyncio.StreamWriter | None = None
         self._begun, self._over = False, asyncio.Event()
 
     # For the talk.
-
-    async def receive(self) -> str | bytes:
-        """Return what it asks next; raises :class:`Gone`."""
-        message = await self._messages.get()
-        if isinstance(message, Gone):
-            raise message
-        return message
 
     async def send(self, message: str | bytes) -> None:
         """Answer what it asks with a status, a piece, or the end."""

@@ -23,6 +23,7 @@ from fullduplex.systems.pipecat.webrtc import FRAME, RATE, mono
 from fullduplex.systems.wire import Gone
 from fullduplex.testing.behaviour import Behaviour
 from fullduplex.testing.facades import Facade, Reported
+from fullduplex.testing.facades.inbox import Inbox
 from fullduplex.testing.facades.over_http import answer, request_of
 from fullduplex.testing.facades.talking import hold
 from fullduplex.testing.model import Reset
@@ -71,15 +72,15 @@ class Mouth(MediaStreamTrack):  # type: ignore[misc]
         return frame
 
 
-class Call:
+class Call(Inbox):
     """The client of a talk: ``str`` is what comes over the channel, ``bytes`` a frame of its track (16 bits, mono)."""
 
     def __init__(self, path: str, headers: Mapping[str, str], behaviour: Behaviour) -> None:
+        super().__init__()
         self.path, self.headers = path, headers
         self.mouth = Mouth(behaviour.jitter, behaviour.seed)
         #: When the client can be told something, and when it is gone.
         self.opened, self.gone = asyncio.Event(), asyncio.Event()
-        self._messages: asyncio.Queue[str | bytes | Gone] = asyncio.Queue()
         self._channel: Any = None
         self._hearing: asyncio.Task[None] | None = None
         self._connection: Any = RTCPeerConnection(RTCConfiguration(iceServers=[]))
@@ -92,13 +93,6 @@ class Call:
         await self._connection.setRemoteDescription(RTCSessionDescription(offer["sdp"], offer["type"]))
         await self._connection.setLocalDescription(await self._connection.createAnswer())
         return {"sdp": self._connection.localDescription.sdp, "type": "answer", "pc_id": "facade"}
-
-    async def receive(self) -> str | bytes:
-        """Return what comes next; raises :class:`Gone`."""
-        message = await self._messages.get()
-        if isinstance(message, Gone):
-            raise message
-        return message
 
     async def send(self, message: str | bytes) -> None:
         """Send a message over the channel; raises :class:`Gone`."""
