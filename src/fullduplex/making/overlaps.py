@@ -24,6 +24,7 @@ from fullduplex.making.overlap_item import MadeOverlap, is_made, make_overlap
 from fullduplex.making.overlap_lines import Lines, read_lines, shipped_lines
 from fullduplex.making.overlap_sources import Recorded, read_talks
 from fullduplex.making.overlap_speech import OverlapTask
+from fullduplex.making.scripted_items import check_length, check_numbers
 from fullduplex.making.synthesis import Each, Progress, here, pool_for
 from fullduplex.model.spans import in_seconds, seconds
 from fullduplex.model.spec import Spec
@@ -150,15 +151,8 @@ def _check(kinds: Sequence[str], after: int, tail: int, rate: int, seed: int, li
     if unknown or not kinds:
         raise InputError("--task", found=", ".join(unknown) or "none", expected=f"of {', '.join(V15_SETS)}")
     for option, value in (("--after", after), ("--tail", tail)):
-        if not 0 <= value <= LONGEST:
-            expected = f"0 to {in_seconds(LONGEST):g} seconds"
-            raise InputError(option, found=f"{in_seconds(value):g}", expected=expected)
-    if not 8_000 <= rate <= 192_000:
-        raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
-    if seed < 0:
-        raise InputError("--seed", found=seed, expected="0 or more")
-    if limit is not None and limit < 1:
-        raise InputError("--limit", found=limit, expected="1 or more")
+        check_length(option, value, LONGEST)
+    check_numbers(rate, seed, limit)
 
 
 def _lines_for(kinds: Sequence[str], path: Path | None, language: str) -> Lines | None:

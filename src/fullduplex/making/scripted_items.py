@@ -54,9 +54,19 @@ T = TypeVar("T", bound=Task)
 
 def check_asked(into: int, rate: int, seed: int, limit: int | None) -> None:
     """Raise :class:`InputError` for options that cannot be meant; ``into`` is in microseconds."""
-    if not 0 <= into <= LONGEST:
-        expected = f"0 to {in_seconds(LONGEST):g} seconds"
-        raise InputError("--into", found=f"{in_seconds(into):g}", expected=expected)
+    check_length("--into", into, LONGEST)
+    check_numbers(rate, seed, limit)
+
+
+def check_length(option: str, value: int, longest: int) -> None:
+    """Raise :class:`InputError` for a length that is none, or above ``longest``; both in microseconds."""
+    if not 0 <= value <= longest:
+        expected = f"0 to {in_seconds(longest):g} seconds"
+        raise InputError(option, found=f"{in_seconds(value):g}", expected=expected)
+
+
+def check_numbers(rate: int, seed: int, limit: int | None) -> None:
+    """Raise :class:`InputError` for a rate, a seed or a limit that cannot be meant."""
     if not 8_000 <= rate <= 192_000:
         raise InputError("--rate", found=rate, expected="8000 to 192000 Hz")
     if seed < 0:
